@@ -42,7 +42,7 @@ def _words_of(props: type[ModuleProps]) -> Iterator[str]:
     for name, prop in props_of(props).items():
         yield from (prop.label, infos[name].description or "")
         for choice in _choices(infos[name].annotation):
-            yield choice.replace("-", " ").capitalize()  # as forms show it
+            yield choice.replace("-", " ").capitalize()  # as shown in forms
         if prop.nested is not None:
             yield from _words_of(prop.nested)
 

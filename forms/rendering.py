@@ -102,7 +102,7 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
         try:
             fields = [_site_field(Field.model_validate(field)) for field in row["fields"]]
-        except ValidationError:  # what is stored can be older than the rules for fields
+        except ValidationError:  # stored fields may be older than the rules
             logger.exception("the form %s (%s) cannot be shown", row["slug"], row["locale"])
             note_failure()
             continue

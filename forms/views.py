@@ -98,7 +98,7 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     values: dict[str, Json] = {
         name: sent[0] if len(sent) == 1 else list(sent) for name, sent in request.POST.lists()
     }
-    values |= {name: [] for name in request.FILES}  # fits no field
+    values |= {name: [] for name in request.FILES}  # no field accepts a list
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
     marks = (values.pop(_AGREED, None) == "1", values.pop(_UNCOUNTED, None) == "1")
     found = _find_page(slug, page, at)

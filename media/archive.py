@@ -205,7 +205,7 @@ def _create(row: MediaRow, job: ArchiveImport) -> Asset:
     asset.categories = clean_categories(row.categories)
     if row.focal_x is not None and row.focal_y is not None:
         asset.focal_x, asset.focal_y = clean_focal_point((row.focal_x, row.focal_y))
-    if stored is None:  # a dry run stores none
+    if stored is None:  # a dry run stores no files
         asset.file.name = row.file
     asset.digest = row.digest
     asset.save(force_insert=True)

@@ -98,7 +98,7 @@ def blank_metadata(content: bytes) -> bytes:
         elif box.kind == b"moov":
             _clear_tracks(file, box)
     done = 0
-    for begin, end in sorted(file.hidden):  # they may overlap: each byte is written once
+    for begin, end in sorted(file.hidden):  # spans may overlap; each byte is written once
         begin = max(begin, done)
         if begin < end:
             file.content[begin:end] = bytes(end - begin)
@@ -227,7 +227,7 @@ def _jpeg(content: bytes) -> bytes:
         elif mark[1] == 0xE0 and body.startswith(b"JFIF\x00") and len(body) >= 12:
             out.append(mark + b"\x00\x10" + body[:12] + b"\x00\x00")  # without the preview
         elif mark[1] == 0xEE and body.startswith(b"Adobe") and len(body) == 12:
-            out.append(mark + length + body)  # says how colours are stored
+            out.append(mark + length + body)  # specifies how colours are stored
         if mark[1] == 0xDA:
             end = _JPEG_MARK.search(content, reader.at)
             if end is None:
@@ -293,7 +293,7 @@ def _gif(content: bytes) -> bytes:
             if label == b"\xf9":
                 control = kind + label + blocks
             elif label == b"\xff" and blocks.startswith(b"\x0bNETSCAPE2.0"):
-                out.append(kind + label + blocks)  # how often it is repeated
+                out.append(kind + label + blocks)  # the number of repetitions
         else:
             raise ValueError("no block where one should be")
     return b"".join([*out, kind])

@@ -81,7 +81,7 @@ def put(name: str, content: bytes) -> None:
     """Write a file whose name is reserved."""
     try:
         written = default_storage.save(name, ContentFile(content))
-    except Exception as error:  # each storage has errors of its own
+    except Exception as error:  # storages raise their own errors
         logger.exception("the storage did not take %s", name)
         raise StorageFailed(
             _("The storage is not accepting files right now. Try again later.")
@@ -96,7 +96,7 @@ def put(name: str, content: bytes) -> None:
 def new_file(suffix: str, content: bytes) -> Iterator[str]:
     """Write a file and yield its name. If the block raises, the file and its row are deleted."""
     name = new_name(suffix)
-    with transaction.atomic(durable=True):  # a row that is rolled back later would know nothing
+    with transaction.atomic(durable=True):  # an outer rollback would lose the row but not the file
         reserve([name])
     try:
         put(name, content)
@@ -111,7 +111,7 @@ def discard(name: str) -> None:
     try:
         default_storage.delete(name)
         StoredFile.objects.filter(name=name).delete()
-    except Exception:  # the sweep deletes it: its row says that nothing uses it
+    except Exception:  # its row marks the file as unused, so the sweep deletes it later
         logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
 
 
@@ -135,7 +135,7 @@ def release_files(names: Iterable[str], when: datetime) -> None:
 
 
 def release_unknown_files(names: Collection[str]) -> None:
-    """Delete files without a row now, except those in use by now. Must be called in the caller's transaction."""
+    """Delete files without a row now, except files in use by now. Must be called in the caller's transaction."""
     now = timezone.now()
     StoredFile.objects.filter(name__in=names, is_deleted=True).update(is_deleted=False, due_at=now)
     rows = [StoredFile(name=name, due_at=now) for name in names]
@@ -172,7 +172,7 @@ def delete_due() -> int:
 def _delete_file(name: str) -> bool:
     try:
         default_storage.delete(name)
-    except Exception:  # each storage has errors of its own; the next sweep tries again
+    except Exception:  # storages raise their own errors; the next sweep tries again
         logger.warning("could not delete %s; the next sweep tries again", name, exc_info=True)
         return False
     return True

@@ -181,7 +181,7 @@ def _orientation(image: Image.Image) -> int:
     try:
         found = image.getexif().get(_ORIENTATION, 1)
     except (SyntaxError, ValueError, OSError, KeyError, TypeError, struct.error):
-        return 1  # a camera's data that cannot be read turns nothing
+        return 1  # unreadable camera data: not rotated
     return found if isinstance(found, int) and 1 <= found <= 8 else 1
 
 
@@ -195,7 +195,7 @@ def _is_srgb(image: Image.Image) -> bool:
     try:
         name = ImageCms.getProfileDescription(ImageCms.ImageCmsProfile(BytesIO(profile)))
     except (ImageCms.PyCMSError, OSError, ValueError):
-        return True  # a broken profile changes nothing
+        return True  # a broken profile is ignored
     return "sRGB" in name
 
 
@@ -305,7 +305,7 @@ class _Frames:
         for image in _seek_each(self.content):
             shown = _in_8_bits(image).convert("RGBA")
             size = size or shown.size
-            if shown.size != size:  # a frame of a GIF may go beyond the others
+            if shown.size != size:  # a GIF frame may be larger than the first one
                 shown = shown.crop((0, 0, *size))
             yield strip_metadata(self.change(shown))
 

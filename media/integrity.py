@@ -100,7 +100,7 @@ def _list(path: str) -> tuple[list[str], list[str]]:
     """Return the folders and files in a folder. An unreadable one, such as `lost+found`, counts as empty."""
     try:
         inside, files = default_storage.listdir(path)
-    except FileNotFoundError:  # nothing was ever stored
+    except FileNotFoundError:  # nothing has been stored yet
         return [], []
     except OSError:
         # The files of its rows are then checked one by one.
@@ -153,7 +153,7 @@ def run_checks() -> int:
     done = 0
     for pk in FileCheck.objects.filter(started_at=None).values_list("pk", flat=True):
         if not FileCheck.objects.filter(pk=pk, started_at=None).update(started_at=timezone.now()):
-            continue  # another worker has it
+            continue  # another worker took it
         report = check()
         FileCheck.objects.filter(pk=pk).update(
             finished_at=timezone.now(),

@@ -52,7 +52,9 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     for name, make in _sizes(content, theme):
         try:
             found = make()
-        except Exception as error:  # encoders fail in any way
+        except (
+            Exception
+        ) as error:  # encoders raise many errors, and the other sizes must still be made
             logger.warning("The size %s could not be made.", name, exc_info=True)
             failure = error
             continue
@@ -235,11 +237,11 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
 @transaction.atomic
 def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
     asset = _lock_unchanged(was)
-    if asset is None:  # replaced or deleted meanwhile: nobody wants these files
+    if asset is None:  # replaced or deleted meanwhile, so these files are useless
         file_store.release_files(names.values(), timezone.now())
         return False
     if not VariantWork.objects.filter(pk=work.pk).delete()[0]:
-        return False  # another worker was as far
+        return False  # another worker finished first
     file_store.take(names.values(), asset)
     before = asset.dark_variants if work.theme == ImageTheme.DARK else asset.variants
     # A size that can't be made any more is removed.

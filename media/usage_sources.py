@@ -52,7 +52,7 @@ class MediaPlace(TypedDict):
 
 
 Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, UsageSource]]
-"""Returns the holders with these ids that may be named, without those in the trash. One query."""
+"""Returns the holders with these ids that may be named, except holders in the trash. One query."""
 
 holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
 """Lookups by kind of holder."""

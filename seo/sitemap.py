@@ -87,7 +87,7 @@ class SitemapBuild:
 
     @property
     def parts(self) -> int:
-        """Number of files with URLs: one, or those in the index."""
+        """Number of files with URLs: one, or the files in the index."""
         return max(1, len(self.digests) - 1)
 
     @property
@@ -157,7 +157,7 @@ def _has_changed(build: SitemapBuild) -> bool:
     try:
         state = parse_state(build.version)
     except ValueError:
-        return True  # of an earlier version of the product
+        return True  # built by an earlier version of the product
     return not _POSTS.isdisjoint(tags_changed_since(state))
 
 
@@ -189,7 +189,7 @@ def current_sitemap(origin: str) -> SitemapBuild:
             if build is not None:
                 return build
             # The other process may have failed and released the lock.
-            with build_lock(origin) as is_mine:  # whoever was making it gave up
+            with build_lock(origin) as is_mine:
                 if is_mine:
                     return kept_sitemap(origin) or make_sitemap(origin)
     except redis_error() as error:
@@ -206,7 +206,7 @@ def sitemap_file(origin: str, number: int) -> SitemapFile | None:
         packed = cache.get(file_key(build.id, number))
         if packed is not None:
             return SitemapFile(packed, build.digests[number], build.moment)
-        drop_sitemap(origin)  # the cache made room for something else
+        drop_sitemap(origin)  # the cache evicted a file
     raise NotReady
 
 
@@ -270,7 +270,7 @@ def file_key(build_id: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class PackedPart:
-    """A written file. `digest` and `size` are those of the uncompressed text."""
+    """A written file. `digest` and `size` are computed from the uncompressed text."""
 
     packed: bytes
     digest: str

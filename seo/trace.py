@@ -63,7 +63,7 @@ class Trace:
     steps: list[TraceStep] = field(default_factory=list)
 
     def add(self, name: str, found: bool, sentence: str, **facts: object) -> None:
-        self.steps.append(TraceStep(name, found, sentence, facts))  # type: ignore[arg-type]  # its own names
+        self.steps.append(TraceStep(name, found, sentence, facts))  # type: ignore[arg-type]  # callers pass only valid names and facts
 
     def end(self, outcome: Outcome, status: int, location: str | None = None) -> None:
         self.outcome, self.status, self.location = outcome, status, location

@@ -43,7 +43,7 @@ def sitemap(request: HttpRequest, number: str = "0") -> HttpResponseBase:
         return HttpResponse("The sitemap is being made.", status=503, headers={"Retry-After": "30"})
     if file is None:
         return HttpResponse(status=404, content_type="text/plain")
-    etag = f'W/"{file.digest}"'  # weak: packed or not, the words are the same
+    etag = f'W/"{file.digest}"'  # weak, because compressed and plain responses share it
     moment = int(file.built_at.timestamp())
     response: HttpResponseBase | None
     response = get_conditional_response(request, etag=etag, last_modified=moment)

@@ -34,7 +34,7 @@ class DeliveredViewSet(ApiViewSet):
     """Public reads. Responses are cached per URL; the front cache answers conditional requests with 304."""
 
     authentication_classes = ()
-    throttle_classes = ()  # `dispatch` counts, hits included
+    throttle_classes = ()  # `dispatch` counts all calls, including cache hits
     content_negotiation_class = OneAnswer
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()

@@ -99,7 +99,7 @@ LIST_FIELDS: Final = _fields(LISTABLE)
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
     """Return a TypedDict class with optional keys."""
-    shape = TypedDict(name, hints, total=False)  # type: ignore[misc]  # a class made at run time
+    shape = TypedDict(name, hints, total=False)  # type: ignore[misc]  # a class created at runtime
     shape.__doc__ = doc
     return shape
 
@@ -123,7 +123,7 @@ _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
 class SparseLivePostListAnswer(Answer):
     """Published posts."""
 
-    data: list[SparseListedLivePost]  # type: ignore[valid-type]  # a class made at run time
+    data: list[SparseListedLivePost]  # type: ignore[valid-type]  # a class created at runtime
     meta: MetaAnswer
 
 
@@ -164,7 +164,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     depend_on(tag)
     if fields and "media" in fields:
         # A page's files are not tracked as dependencies.
-        depend_on(EVERYTHING)  # nobody says which files
+        depend_on(EVERYTHING)
     # Counting is the slow part, and all pages of a list with the same filters share the count.
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"

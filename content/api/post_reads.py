@@ -53,7 +53,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
 
     class Meta:
         model = Post
-        fields: list[str] = []  # django-filter reads it so
+        fields: list[str] = []  # required by django-filter
 
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return post_queries.filter_by_term(posts, value)
@@ -66,7 +66,7 @@ class ManagedPostFilter(PublicPostFilter):
     """The management filter, which also filters by staged changes."""
 
     status = django_filters.ChoiceFilter(choices=Status.choices)
-    hasReview = django_filters.ChoiceFilter(  # the name on the wire
+    hasReview = django_filters.ChoiceFilter(  # the API name
         choices=[("true", "true"), ("false", "false")], method="by_layer"
     )
     hasAiReview = django_filters.ChoiceFilter(

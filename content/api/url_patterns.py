@@ -37,7 +37,7 @@ class UrlPatternViewSet(ApiViewSet):
         parameters=PAGES, responses=list_of(UrlPatternAnswer, "URL patterns, by type and locale.")
     )
     def list(self, request: Request) -> Response:
-        """List the patterns that replace those of types, by type and locale."""
+        """List the patterns that replace the types' own, by type and locale."""
         page = page_of(request)
         rows = UrlPattern.objects.filter(is_removed=False).order_by("type", "locale")
         data = [UrlPatternAnswer.of(row) for row in rows[page.slice]]

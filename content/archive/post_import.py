@@ -145,7 +145,7 @@ def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
 
 
 def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[InsertedPost]:
-    """Return the new posts without those whose path or translation another post already has."""
+    """Return the new posts, except ones whose path or translation another post already has."""
     created = job.created[NAME]
     paths = find_posts_at({one.post.path for one in new if one.post.path})
     at = {other.path: other for other in paths if str(other.pk) not in created}

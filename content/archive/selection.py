@@ -124,11 +124,11 @@ def find_posts_named(name: str) -> set[UUID]:
     name = name.strip()
     rows = Post.objects.alive()
     try:
-        # Types differ in the trailing slash of their paths.
         found = set(rows.filter(pk=UUID(name)).values_list("pk", flat=True))
     except ValueError:
         if "/" in name:
             path = urlsplit(name.removeprefix(settings.SITE_URL)).path.rstrip("/")
+            # With or without a trailing slash, however the user wrote the address.
             rows = rows.filter(path__in=(path, f"{path}/"))
         else:
             rows = rows.filter(slug=name)

@@ -107,13 +107,12 @@ class GroupRow(IdentifiedRow):
     name: str = Field(max_length=80)
     label: str
     description: str
-    # Module groups made by users. Groups defined in code are not archived.
     post_type: str
     modules: list[Any]
 
 
 class GroupArchive(TableKind[GroupRow, ModuleGroup]):
-    """Module groups that people made; those that are code come with the code."""
+    """Module groups made by users. Groups defined in code are not archived."""
 
     model = ModuleGroup
     name = GROUPS

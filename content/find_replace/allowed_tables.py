@@ -20,7 +20,7 @@ def writable_tables(actor: Actor) -> list[str]:
 
 
 def searchable_tables(actor: Actor) -> list[str]:
-    """Return the tables whose texts the actor may see: those they may edit or propose changes for."""
+    """Return the tables whose texts the actor may see, because they may edit them or propose changes."""
     found = {*writable_tables(actor)}
     if actor.can("posts.review.save"):
         found |= REVIEW_TABLES

@@ -172,7 +172,7 @@ def edit_document(
     for module in document.modules:
         definition = modules.get(module.type)
         # Without a definition the kinds of the props are unknown, so they aren't changed.
-        if definition is not None:  # what no definition knows cannot be judged, and stays
+        if definition is not None:
             hand = Hand(edit, MODULES, module.id)
             props = module.props
             # The props of a global module belong to all posts; `GlobalModuleSource` edits them.

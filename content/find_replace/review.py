@@ -38,11 +38,9 @@ def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> Revie
     for post_id in post_ids:
         hands: list[Hand] = []
 
+        # The defaults bind the values of this iteration; a closure could see later ones.
         def rewrite(
-            # The defaults bind the values of this iteration; a closure would see those of the last one.
-            document: PostDocument,
-            hands: list[Hand] = hands,
-            post_id: str = post_id,
+            document: PostDocument, hands: list[Hand] = hands, post_id: str = post_id
         ) -> PostDocument:
             edited, made = edit_document(document, post_id, edit, REVIEW_TABLES)
             hands += made

@@ -93,12 +93,10 @@ class Substitution(Edit):
         for name in documents:
             written = f"{name.replace('__', '_')}_written"
             rows = rows.annotate(**{written: Cast(name, TextField())})
+            # Compared as JSON text: Django stores it with escapes on SQLite, PostgreSQL's jsonb has none.
             conditions.append(
                 self._holds(
-                    # The column is compared as JSON text: SQLite stores non-ASCII escaped, PostgreSQL's jsonb
-                    # doesn't.
-                    written,
-                    json.dumps(self.old, ensure_ascii=connection.vendor == "sqlite")[1:-1],
+                    written, json.dumps(self.old, ensure_ascii=connection.vendor == "sqlite")[1:-1]
                 )
             )
         found = rows.filter(reduce(or_, conditions)).order_by(key)

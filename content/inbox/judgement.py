@@ -66,7 +66,7 @@ class JudgedChange:
 
 
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
-    """Assess changes of a layer. At most five queries, plus those of `change_sources`."""
+    """Assess changes of a layer. At most five queries, plus the queries of `change_sources`."""
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)
     language = view.document.locale

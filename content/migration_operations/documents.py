@@ -56,7 +56,7 @@ class Rewriting(ABC):
         for step in self.steps:
             try:
                 after = step.apply(after, is_whole=is_whole)
-            except Exception as error:  # of a function of the site
+            except Exception as error:  # raised by a function of the site
                 raise StepFailed(step, after, error) from error
         if not same(after, before):
             there = frozenset(before)
@@ -80,7 +80,7 @@ class Rewriting(ABC):
             found = [new for known in found for new in step.names_after(known, names)]
             names = step.all_names_after(names, is_whole=is_whole)
         if name not in there and not names.isdisjoint(found):
-            return (name,)  # another value has the name now
+            return (name,)  # another value now has this name
         return found
 
     def paths_after(self, path: str, names: Names) -> Sequence[str]:
@@ -155,7 +155,7 @@ class Rewriting(ABC):
 
 
 def with_paths(names: Names, paths: Iterable[str]) -> Names:
-    """Return the names, with those used by the paths added."""
+    """Return the names, extended by the names used in the paths."""
     found = dict(names)
     for path in paths:
         if split := _split(path, names):

@@ -201,7 +201,7 @@ class StoredRows:
         self.changed["rejections"] += len(gone)
 
     def _provenance(self, posts: Sequence[UUID]) -> None:
-        """Convert provenance. Rows of removed values are kept as history, unless another value now has the path."""
+        """Convert provenance. Rows of removed values stay as history, unless another value now has the path."""
         table = self._rows("Provenance")
         changed = 0
         for batch in _rows_in_batches(table.filter(post__in=posts)):

@@ -1,4 +1,4 @@
-"""Module groups: page templates made by users, in addition to those defined in code."""
+"""Module groups: page templates made by users, in addition to the groups in code."""
 
 from __future__ import annotations
 
@@ -153,8 +153,7 @@ def _checked(
         *(
             PropsChange(find_module(place.type).Props, {}, place.props, f"modules.{number}.props")
             for number, place in enumerate(cleaned)
-            if place.props
-            not in old  # a group whose file was deleted can still be changed elsewhere
+            if place.props not in old  # unchanged props may refer to deleted files
         ),
         actor=actor,
     )

@@ -224,7 +224,7 @@ def propose_post(
 
 def insert_placeholder(post: Post, actor: Actor) -> None:
     """Insert a new post whose content will be staged in AI Review."""
-    # A random slug, because the proposed one may be in use and is checked only when it is approved.
+    # Random, so that a placeholder never takes a slug or path that another post needs.
     post.title, post.slug = PLACEHOLDER_TITLE, f"proposed-{uuid4().hex[:12]}"
     post.is_placeholder = True
     empty = empty_document(post)

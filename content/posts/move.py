@@ -198,7 +198,7 @@ def _move(post: Post, parent_id: UUID | None, order: int, actor: Actor) -> Post:
 
 
 def _chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
-    """Return the pages in the given order, without those below another of them."""
+    """Return the pages in the given order, without pages below another of them."""
     if len(post_ids) > MAX_MOVED:
         message = _("Choose at most %(most)s pages.") % {"most": MAX_MOVED}
         raise RuleViolation(message, code="too_many")

@@ -76,7 +76,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
         check_depth(post, 1 + len(ancestors_of([post.parent])))
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
-        post.publish_at = None  # bringing something back is no wish to see it published
+        post.publish_at = None  # restoring a post must not publish it
     moves = set_path(post, path_for(post))
     try:
         # A savepoint: the error message needs a query, which PostgreSQL refuses after an IntegrityError.
@@ -97,7 +97,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     )
     record_moves(moves, actor, recorded=[post.pk])
     check_paths_are_free([post], actor)
-    require_written_in_scope(post, actor)  # its address may be another one by now
+    require_written_in_scope(post, actor)  # its path may have changed
     return post
 
 

@@ -75,7 +75,7 @@ def import_post(
     if slug is not None:
         fields["slug"] = slug
     if fields["slug"] is None:
-        del fields["slug"]  # one is made from the title
+        del fields["slug"]  # it is made from the title
     is_past = published_at is not None and published_at <= timezone.now()
     keeps_date = is_past and actor.can(PUBLISH)
     try:

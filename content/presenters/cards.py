@@ -27,7 +27,7 @@ from content.models import Layer
 from content.store.layer_state import Mark, mark_of
 
 _MIN_FOLDED: Final = 5
-"""Number of consecutive unchanged blocks from which they are folded, except those next to a change."""
+"""Number of consecutive unchanged blocks from which they are folded, except the blocks next to a change."""
 _NOTES_SHOWN: Final = 12
 
 

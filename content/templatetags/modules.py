@@ -69,7 +69,7 @@ def json_ld(value: object) -> SafeString:
     """Return structured data for a `script` element of type application/ld+json, escaped so that it can't end the
     element."""
     text = json.dumps(value, ensure_ascii=False).translate(_SCRIPT_ESCAPES)
-    return mark_safe(text)  # noqa: S308 no character is left that could end the element
+    return mark_safe(text)  # noqa: S308 characters that could end the element are escaped
 
 
 @register.inclusion_tag("site/scripts.html")

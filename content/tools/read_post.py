@@ -131,7 +131,7 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     placed = {module.instance_id for module in found.values() if module.scope == "global"}
     shared = dict(read.shared)
     # The statement has only the props of live global modules.
-    ids = placed - shared.keys()  # those that are staged only
+    ids = placed - shared.keys()  # modules that are only staged
     if ids:
         rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
         shared |= {str(pk): props for pk, props in rows}
@@ -195,8 +195,8 @@ def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool)
     for change in view.changes:
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
-        # The list of modules has whole modules.
-        if not isinstance(change.after, ModuleDocument):  # a whole module stands among the modules
+        # Whole modules are in the list of modules.
+        if not isinstance(change.after, ModuleDocument):
             item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user

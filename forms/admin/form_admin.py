@@ -248,7 +248,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
 
 
 class ChangeDefinitionForm(InputForm, RowsForm):
-    """Field names are those of the API, as in errors of the service, except `fields`, which Django forms use."""
+    """Field names equal the API names, as in errors of the service, except `fields`, which Django forms use."""
 
     input_class = FormInput
     own_fields_after = "description"

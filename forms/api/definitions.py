@@ -140,7 +140,7 @@ class FormChange(TypedDict):
 class NewForm(FormChange):
     """A new form, in the default locale by default."""
 
-    slug: Slug  # type: ignore[misc]  # what may stay away of a change is needed here
+    slug: Slug  # type: ignore[misc]  # optional in changes, required here
     title: Title  # type: ignore[misc]  # likewise
     fields: FormFields  # type: ignore[misc]  # likewise
 

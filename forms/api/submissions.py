@@ -194,7 +194,7 @@ class SubmitViewSet(ApiViewSet):
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, FormParser, MultiPartParser)
-    content_negotiation_class = OneAnswer  # a browser that accepts pages alone is sent on
+    content_negotiation_class = OneAnswer  # browsers that accept only HTML are redirected
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"submit": PUBLIC}
     path_schemas = PATHS

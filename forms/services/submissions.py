@@ -42,7 +42,7 @@ _url = URLValidator(schemes=["http", "https"])
 
 
 class InvalidAnswer(Exception):
-    """A sentence about the field, with `%(label)s` in it."""
+    """An invalid answer. The message contains `%(label)s` of the field."""
 
     def __init__(self, sentence: str, number: int = 0) -> None:
         super().__init__(sentence)
@@ -54,7 +54,7 @@ class InvalidAnswer(Exception):
 
 
 def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObject:
-    """The values to store, by name; what was left empty has no key. Raises `RuleViolation` by name."""
+    """Return the values to store by field name, without empty ones. Raises `RuleViolation` by name."""
     refuse_unstorable(given)
     known = {field.name: field for field in fields}
     strange = [name for name in given if name not in known][:_MAX_REFUSALS]

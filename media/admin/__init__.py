@@ -50,11 +50,11 @@ class AssetAdmin(FormAdmin[Asset]):
     list_display = ("alt_text", "filename", "mime", "size", "uses", "status", "created_at")
     list_filter = FILTERS
     # Only enables the search box; `get_search_results` searches.
-    search_fields = ("filename",)  # what is found, `get_search_results` says
+    search_fields = ("filename",)  # only enables the search box; `get_search_results` searches
     list_select_related = ("uploaded_by",)
     list_per_page = 48
     # Tiles have no columns.
-    has_column_choice = False  # tiles have none
+    has_column_choice = False  # tiles have no columns
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         actor = actor_of(request)
@@ -107,11 +107,11 @@ class AssetAdmin(FormAdmin[Asset]):
     # Columns for sorting; the page shows more.
     @admin.display(ordering="uses")
     def uses(self, asset: Asset) -> int:
-        number: int = asset.uses  # type: ignore[attr-defined]  # of the list's query
+        number: int = asset.uses  # type: ignore[attr-defined]  # annotated by the list's query
         return number
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the pages of files to those of every admin."""
+        """Add the pages of files to the URLs of every admin."""
         pages = [
             path("alt-texts/", site.admin_view(alt_texts_page), name="media_asset_alt_texts"),
             path("bulk/", site.admin_view(bulk_page), name="media_asset_bulk"),

@@ -48,7 +48,7 @@ class AltTextForm(forms.Form):
         is_default = locale == settings.CMS_ENV.default_locale
         self.asset, self.locale = asset, locale
         self.choice = choice_of(asset)
-        self.uses: int = asset.uses  # type: ignore[attr-defined]  # of `annotate_use_counts`
+        self.uses: int = asset.uses  # type: ignore[attr-defined]  # annotated by `annotate_use_counts`
         present = asset.alt_text if is_default else str(asset.alt_texts.get(locale, ""))
         self.default_text = "" if is_default else asset.alt_text
         self.present = {"alt_text": present, "is_decorative": asset.is_decorative}

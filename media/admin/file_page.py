@@ -79,7 +79,9 @@ def sizes_of(asset: Asset) -> list[Size]:
                     stored_bytes = default_storage.size(file)
                 # Storage backends raise their own exception classes, and the page must work without the
                 # storage.
-                except Exception:  # a page about a file must not fail with its storage
+                except (
+                    Exception
+                ):  # storages raise their own errors, and the page must work without them
                     logger.warning("the storage does not say how large %s is", file, exc_info=True)
                     stored_bytes = None
                 size = Size(

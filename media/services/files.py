@@ -181,7 +181,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     """
     actor.require_person("replace files")
     actor.require("media.edit")
-    find_asset(asset_id, actor)  # before the file is read
+    find_asset(asset_id, actor)  # before the file is read, which is slow
     name = clean_filename(filename)
     cleaned = read_file(file)
     with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():

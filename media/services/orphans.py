@@ -93,6 +93,6 @@ def _unknown(names: Iterable[str]) -> list[str]:
 def _look(name: str) -> Orphan:
     try:
         changed = default_storage.get_modified_time(name)
-    except Exception:  # each storage has errors of its own; what cannot be looked at is left alone
+    except Exception:  # storages raise their own errors; an unreadable file is not deleted
         return Orphan(name, None, is_old=False)
     return Orphan(name, changed, is_old=changed < timezone.now() - ORPHAN_AGE)

@@ -137,7 +137,7 @@ class ResolveViewSet(DeliveredViewSet):
             )
         found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
         if found is not None:
-            variation_of(request)  # 422 for what names none
+            variation_of(request)  # raises 422 for an invalid name
             return Response({"type": "post", "post": orjson.Fragment(found.body)})
         target = target_of(path)
         if target is None:

@@ -87,7 +87,7 @@ def plan_import(lines: Sequence[RedirectLine], problems: Sequence[LineProblem]) 
     plan = RedirectPlan(problems=list(problems))
     if plan.problems:
         # The effects of the other lines depend on the refused ones.
-        return plan  # what the other lines would do depends on these
+        return plan
     standing = {
         row.from_key: row
         for row in find_by_key("from_key", [key_of(item.from_path) for item in lines])

@@ -70,7 +70,8 @@ def redirect_moved_post(event: Event) -> None:
     known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
     if not (before and after and known.exists()):
         return
-    # A redirect from the new address back to the old one would close a loop with the one below.
+    # A redirect from the new address back to the old one would close a loop. Others there stay, inactive while a
+    # post has the address.
     Redirect.objects.filter(from_key=key_of(after), to_key=key_of(before)).delete()
     standing = Redirect.objects.select_for_update().filter(from_key=key_of(before)).first()
     row = standing or Redirect()
