@@ -65,15 +65,15 @@ class ContentConfig(AppConfig):
         scope_parts.register(SectionPart(), name="sections")
         post_lookups.register(PostTableLookup(), name="posts")
         doctor.app_checks.register(("inbox", check_queue, doctor.CHECK_DATABASE))
-        # Drafts from before there was a queue, at the one moment when the tables are sure to be there.
-        post_migrate.connect(_fill_inbox, sender=self)
+        # Drafts may be older than the inbox, and only after `migrate` all tables exist.
+        post_migrate.connect(_update_derived_data, sender=self)
         text_sources.register(PostSource(), name="posts")
         text_sources.register(GlobalModuleSource(), name="modules")
         term_usages.register(PostTermUsage(), name="content")
         shared_kinds.register(GlobalModuleKind(), name=GLOBAL_MODULE, order=10)
 
 
-def _fill_inbox(**kwargs: Any) -> None:
+def _update_derived_data(**kwargs: Any) -> None:
     if not migrate.is_complete():
         return
     from content.inbox.rows import needs_rebuild, rebuild

@@ -143,8 +143,8 @@ def form_page(request: HttpRequest, slug: str) -> HttpResponseBase:
     default: str = settings.CMS_ENV.default_locale
     locale = given if given in settings.CMS_ENV.locales else default
     if request.method != "POST":
-        taken = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
-        return _form_alone(slug, locale, taken)
+        result = SubmissionResult(ALONE) if request.GET.get("sent") == ALONE else None
+        return _form_alone(slug, locale, result)
     refusal = rate_limit_response(request)
     if refusal is not None:
         return _uncached(refusal)
@@ -199,8 +199,8 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
         response["Retry-After"] = str(refusal.wait)
         return response
     if receipt.is_kept and sent.is_counted:
-        shown = sent.found.post.pk if sent.found is not None else None
-        goals.report_goal(request, post_id=shown, goal=goal_of(slug))
+        post_id = sent.found.post.pk if sent.found is not None else None
+        goals.report_goal(request, post_id=post_id, goal=goal_of(slug))
     # Redirect to the form's own target, or back to the page, which then shows the confirmation.
     if _is_of_site(receipt.redirect_url):
         return _see_other(receipt.redirect_url)

@@ -26,7 +26,7 @@ class MediaConfig(AppConfig):
         from proofroom.core.diagnostics.availability import file_users
         from proofroom.core.find_replace import text_sources
 
-        post_migrate.connect(_keep_words, sender=self)
+        post_migrate.connect(_update_search_index, sender=self)
         archive_kinds.register(MediaArchive(), name=MediaArchive.name, order=10)
         text_sources.register(MEDIA)
         file_users.register(has_files)
@@ -42,7 +42,7 @@ class MediaConfig(AppConfig):
         )
 
 
-def _keep_words(**kwargs: Any) -> None:
+def _update_search_index(**kwargs: Any) -> None:
     from proofroom.core.database import migrate
 
     if migrate.is_complete():

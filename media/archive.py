@@ -170,8 +170,8 @@ def _store(row: MediaRow, job: ArchiveImport) -> Asset:
     """
     cleaned = read_file(BytesIO(job.reader.read_media(row.sha256)))
     name = row.file
-    taken = StoredFile.objects.filter(name=name).exists()
-    if taken or not _FILE.fullmatch(name) or not name.endswith(cleaned.suffix):
+    is_used = StoredFile.objects.filter(name=name).exists()
+    if is_used or not _FILE.fullmatch(name) or not name.endswith(cleaned.suffix):
         name = file_store.new_name(cleaned.suffix)
         old, new = _STEM.match(row.file), _STEM.match(name)
         if old and new:

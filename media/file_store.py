@@ -28,7 +28,6 @@ from proofroom.core.errors import CmsError
 from proofroom.core.task_queue import queue_task, send_after_commit
 
 logger = logging.getLogger(__name__)
-"""The widest that each variant is, in pixels; from the largest, since each is made from the one before."""
 VARIANT_NAME: Final = re.compile(
     rf"(?P<stem>.*[0-9a-f]{{32}})(?P<dark>-dark)?-(?P<size>{'|'.join(IMAGE_SIZES)})\.webp"
 )

@@ -6,4 +6,5 @@ from collections.abc import Mapping
 from typing import Final
 
 IMAGE_SIZES: Final[Mapping[str, int]] = {"large": 1600, "medium": 800, "small": 400}
-"""Width in pixels by name. The names are part of file names in storage and of the API's answers."""
+"""Maximum width in pixels by name, which is part of file names and of API answers. Largest first: each size is made
+from the one before."""

@@ -252,8 +252,8 @@ def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
 def encode_image(image: Image.Image, kind: str) -> bytes:
     """Encode an upright image without metadata."""
     out = BytesIO()
-    shown = image.convert("RGB") if kind == "JPEG" else image
-    shown.save(out, kind, **_OPTIONS.get(kind, {}))
+    converted = image.convert("RGB") if kind == "JPEG" else image
+    converted.save(out, kind, **_OPTIONS.get(kind, {}))
     return out.getvalue()
 
 
@@ -303,11 +303,11 @@ class _Frames:
     def all(self) -> Iterator[Image.Image]:
         size: tuple[int, int] | None = None
         for image in _seek_each(self.content):
-            shown = _in_8_bits(image).convert("RGBA")
-            size = size or shown.size
-            if shown.size != size:  # a GIF frame may be larger than the first one
-                shown = shown.crop((0, 0, *size))
-            yield strip_metadata(self.change(shown))
+            frame = _in_8_bits(image).convert("RGBA")
+            size = size or frame.size
+            if frame.size != size:  # a GIF frame may be larger than the first one
+                frame = frame.crop((0, 0, *size))
+            yield strip_metadata(self.change(frame))
 
 
 def _seek_each(content: bytes) -> Iterator[Image.Image]:

@@ -52,9 +52,8 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
     for name, make in _sizes(content, theme):
         try:
             found = make()
-        except (
-            Exception
-        ) as error:  # encoders raise many errors, and the other sizes must still be made
+        # Encoders raise many errors, and the other sizes must still be made.
+        except Exception as error:
             logger.warning("The size %s could not be made.", name, exc_info=True)
             failure = error
             continue
@@ -83,11 +82,11 @@ def _sizes(content: bytes, theme: str) -> Iterator[tuple[str, _Make]]:
     if theme == ImageTheme.DARK:
         image = darken(image)
     for name, width in IMAGE_SIZES.items():
-        image = _narrowed(image, width)
+        image = _scale_down(image, width)
         yield name, partial(_still_size, image)
 
 
-def _narrowed(image: Image.Image, width: int) -> Image.Image:
+def _scale_down(image: Image.Image, width: int) -> Image.Image:
     if image.width <= width:
         return image
     height = max(1, round(image.height * width / image.width))
@@ -104,13 +103,13 @@ def _still_size(image: Image.Image) -> bytes | None:
 
 def _moving_size(content: bytes, width: int, dress: Treatment | None) -> bytes | None:
     file = Image.open(BytesIO(content))
-    shown = min(width, file.width)
-    height = round(file.height * shown / file.width)
-    if height > _TALLEST or shown * height * frames_of(file) > _MAX_FRAME_PIXELS:
+    target_width = min(width, file.width)
+    height = round(file.height * target_width / file.width)
+    if height > _TALLEST or target_width * height * frames_of(file) > _MAX_FRAME_PIXELS:
         return None
 
     def change(frame: Image.Image) -> Image.Image:
-        narrow = _narrowed(frame, width)
+        narrow = _scale_down(frame, width)
         return dress(narrow) if dress is not None else narrow
 
     return encode_animation(content, "WEBP", change, quality=_QUALITY, method=_METHOD)
@@ -208,8 +207,8 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
         if isinstance(error, FileNotFoundError):
             reason = "The file is not in the storage."
         else:
-            said = error.strerror if isinstance(error, OSError) else str(error)
-            reason = f"{type(error).__name__}: {said or 'no more is known'}"[:300]
+            message = error.strerror if isinstance(error, OSError) else str(error)
+            reason = f"{type(error).__name__}: {message or 'no more is known'}"[:300]
         _record_failure(work, asset, reason)
         return False
     return _keep_variants(work, asset, names)
@@ -235,8 +234,8 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
 
 
 @transaction.atomic
-def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool:
-    asset = _lock_unchanged(was)
+def _keep_variants(work: VariantWork, original: Asset, names: dict[str, str]) -> bool:
+    asset = _lock_unchanged(original)
     if asset is None:  # replaced or deleted meanwhile, so these files are useless
         file_store.release_files(names.values(), timezone.now())
         return False
@@ -245,8 +244,8 @@ def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool
     file_store.take(names.values(), asset)
     before = asset.dark_variants if work.theme == ImageTheme.DARK else asset.variants
     # A size that can't be made any more is removed.
-    if gone := {*before.values()} - {*names.values()}:
-        file_store.release_files(gone, timezone.now())
+    if removed_files := {*before.values()} - {*names.values()}:
+        file_store.release_files(removed_files, timezone.now())
     if work.theme == ImageTheme.DARK:
         asset.dark_variants = names
     else:
@@ -257,14 +256,14 @@ def _keep_variants(work: VariantWork, was: Asset, names: dict[str, str]) -> bool
 
 
 @transaction.atomic
-def _record_failure(work: VariantWork, was: Asset, reason: str) -> None:
-    asset = _lock_unchanged(was)
+def _record_failure(work: VariantWork, original: Asset, reason: str) -> None:
+    asset = _lock_unchanged(original)
     if asset is None:
         return
     is_last = work.attempts >= MAX_ATTEMPTS
     due_at = timezone.now() + _WAIT * work.attempts
-    mine = VariantWork.objects.filter(pk=work.pk, attempts=work.attempts)
-    if not mine.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:
+    claimed = VariantWork.objects.filter(pk=work.pk, attempts=work.attempts)
+    if not claimed.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:
         return
     logger.error("%s variants of %s are given up: %s", work.theme, asset.pk, reason)
     if work.theme == ImageTheme.LIGHT:
@@ -273,10 +272,10 @@ def _record_failure(work: VariantWork, was: Asset, reason: str) -> None:
     _record(asset, work.theme, "failed")
 
 
-def _lock_unchanged(was: Asset) -> Asset | None:
+def _lock_unchanged(original: Asset) -> Asset | None:
     """Return the locked asset if it still has the file that the worker read."""
-    found = Asset.objects.select_for_update().filter(pk=was.pk).first()
-    return found if found is not None and found.file.name == was.file.name else None
+    found = Asset.objects.select_for_update().filter(pk=original.pk).first()
+    return found if found is not None and found.file.name == original.file.name else None
 
 
 def _record(asset: Asset, theme: str, did: str) -> None:

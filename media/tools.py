@@ -162,7 +162,8 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
 
     def named(part: list[MediaReference]) -> list[JsonObject]:
         return [
-            _known(cast(JsonObject, place)) for place in usage_sources.present_places(part, actor)
+            _without_none(cast(JsonObject, place))
+            for place in usage_sources.present_places(part, actor)
         ]
 
     order = ("holder_kind", "holder_id", "layer", "path", "id")
@@ -225,8 +226,8 @@ def _listed(asset: Asset) -> JsonObject:
 def _whole(asset: Asset) -> JsonObject:
     """Return a file as in the REST API, in camelCase, without empty values."""
     wire = cast(JsonObject, present_asset(asset))
-    return _known({"altText": wire.pop("alt_text"), **wire})
+    return _without_none({"altText": wire.pop("alt_text"), **wire})
 
 
-def _known(wire: JsonObject) -> JsonObject:
+def _without_none(wire: JsonObject) -> JsonObject:
     return {name: value for name, value in wire.items() if value is not None}

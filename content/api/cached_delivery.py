@@ -71,8 +71,8 @@ class DeliveredViewSet(ApiViewSet):
         # Clients with credentials may read what they just wrote, so they get the current state instead of a
         # leased one.
         meta = request.META
-        names_somebody = bool(meta.get("HTTP_AUTHORIZATION") or meta.get("HTTP_COOKIE"))
-        state = live_state() if names_somebody else leased_state()
+        has_credentials = bool(meta.get("HTTP_AUTHORIZATION") or meta.get("HTTP_COOKIE"))
+        state = live_state() if has_credentials else leased_state()
         self.live_state = state
         answers.follow(state, tags_changed_since)
         action = self.action_map.get(str(request.method).lower(), "")
@@ -82,21 +82,21 @@ class DeliveredViewSet(ApiViewSet):
         if query and parameters is not None:
             query = reduced_query(query, parameters)
         key = f"{request.path}?{query}"
-        kept = answers.get(state, key)
-        if kept is None:
+        cached = answers.get(state, key)
+        if cached is None:
             with collect_tags() as tags:
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
                 return response
-            kept = delivered_answer(
+            cached = delivered_answer(
                 dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
             )
-            answers.put(state, key, kept)
-        answer = HttpResponse(kept.body, content_type="application/json")
-        headers = {"ETag": kept.etag, "Cache-Control": CACHE_CONTROL}
+            answers.put(state, key, cached)
+        answer = HttpResponse(cached.body, content_type="application/json")
+        headers = {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
-        return keep_in_front(answer, state, kept, scope=SCOPE, parameters=parameters)
+        return keep_in_front(answer, state, cached, scope=SCOPE, parameters=parameters)
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:

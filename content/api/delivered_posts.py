@@ -81,7 +81,7 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
     rows = _variation(fields).rows(arm.post_id) if arm is not None else []
-    shown = rows[0] if rows else row
+    content_row = rows[0] if rows else row
     members: dict[str, Any] = {}
     if arms:
         members["variations"] = [
@@ -89,10 +89,10 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         ]
     if arm is not None and rows:
         members |= {"variationOf": row["original_id"], "variation": arm.name}
-    members["media"] = media = _media(shown)
+    members["media"] = media = _media(content_row)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
-    body: bytes = shown["body"].encode()
+    body: bytes = content_row["body"].encode()
     if members:
         # The body is spliced, not parsed: its closing brace is replaced by the members.
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]

@@ -168,8 +168,8 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     # Counting is the slow part, and all pages of a list with the same filters share the count.
     filters = post_reads.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
-    kept = cast("tuple[int, bool] | None", answers.get_value(state, counted))
-    total = RowCount(*kept) if kept is not None else None
+    cached_total = cast("tuple[int, bool] | None", answers.get_value(state, counted))
+    total = RowCount(*cached_total) if cached_total is not None else None
     listed = post_reads.post_list(request, fields=fields, total=total)
     if total is None:
         meta = cast(JsonObject, listed["meta"])

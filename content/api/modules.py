@@ -106,7 +106,7 @@ class ModuleViewSet(ApiViewSet):
             made.append(id_)
             return document
 
-        post = _edited(post.pk, made, self, edit, expected_version(request, entry.version))
+        post = _edit_modules(post.pk, made, self, edit, expected_version(request, entry.version))
         return Response(_module(post, made[0]), status=201)
 
     @extend_schema(request=ModulePatch, responses=described(WrittenModuleAnswer))
@@ -124,7 +124,7 @@ class ModuleViewSet(ApiViewSet):
         if row.instance.scope != "local" and patch.props and patch.props != row.instance.props:
             message = "This module is shared; change it at /api/modules/global, or send overrides."
             raise invalid("props", message, code="shared_module")
-        post = _edited(
+        post = _edit_modules(
             row.post_id,
             [id_],
             self,
@@ -144,7 +144,7 @@ class ModuleViewSet(ApiViewSet):
         """Remove a module from the live post."""
         row = _require_row(module_id, self.actor)
         id_ = str(row.pk)
-        post = _edited(
+        post = _edit_modules(
             row.post_id,
             [id_],
             self,
@@ -174,7 +174,7 @@ class ModuleViewSet(ApiViewSet):
         )
 
 
-def _edited(
+def _edit_modules(
     post_id: UUID | str, module_ids: list[str], view: ModuleViewSet, edit: Any, version: int | None
 ) -> Post:
     try:

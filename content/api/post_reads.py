@@ -137,8 +137,10 @@ def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None
         ]
     if found:
         name, sentences = next(iter(found.items()))
-        said = sentences[0]
-        raise RuleViolation(said if said.startswith(name) else f"{name}: {said}", details=found)
+        message = sentences[0]
+        raise RuleViolation(
+            message if message.startswith(name) else f"{name}: {message}", details=found
+        )
     return ordering
 
 

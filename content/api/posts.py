@@ -151,7 +151,7 @@ class PostViewSet(ApiViewSet):
             published_at = read_published_at(body.pop("publishedAt"))
         post = post_reads.require_post(post_id, self.actor)
         # Clients may send back a post they read; its modules are accepted if unchanged.
-        if "modules" in body and not _as_they_are(body.pop("modules"), post):
+        if "modules" in body and not _are_unchanged(body.pop("modules"), post):
             raise invalid(
                 "modules", "Change modules through /api/posts/:id/modules and /api/post-modules."
             )
@@ -186,7 +186,7 @@ class PostViewSet(ApiViewSet):
         return Response(export_post(post=post, actor=self.actor))
 
 
-def _as_they_are(modules: object, post: Post) -> bool:
+def _are_unchanged(modules: object, post: Post) -> bool:
     """Return whether the modules in the request equal the current ones."""
     if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
         return False

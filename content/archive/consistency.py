@@ -56,8 +56,8 @@ def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
                 "it is a variation of line %(line)s, which is a variation too. “variationOf” must "
                 "name the original."
             )
-            shown = {"line": variations[str(place.above)].number}
-            raise contradiction(KIND, place.number, place.title, sentence % shown)
+            values = {"line": variations[str(place.above)].number}
+            raise contradiction(KIND, place.number, place.title, sentence % values)
     _check_circles(places)
 
 
@@ -76,8 +76,8 @@ def _check_modules(
                 sentence = _(
                     "two of its modules have the %(name)s %(id)s; the second is number %(number)s. Give each its own."
                 )
-                shown = {"name": name, "id": id_[:60], "number": at}
-                raise contradiction(KIND, number, row, sentence % shown)
+                values = {"name": name, "id": id_[:60], "number": at}
+                raise contradiction(KIND, number, row, sentence % values)
             own.add((name, id_))
             seen.add(number, row, f"modules.{name}", [id_])
     terms = document.get("taxonomyTermIds")

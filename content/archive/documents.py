@@ -176,7 +176,7 @@ def _undefined(document: PostDocument) -> Iterator[str]:
 
 
 def _without_undefined(document: PostDocument) -> PostDocument:
-    kept = [
+    defined_modules = [
         replace(
             module,
             props=without_undefined(definition.Props, module.props),
@@ -191,7 +191,7 @@ def _without_undefined(document: PostDocument) -> PostDocument:
     }
     custom = without_undefined(shape, document.custom_fields)
     fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
-    return replace(document, fields=fields, modules=tuple(kept))
+    return replace(document, fields=fields, modules=tuple(defined_modules))
 
 
 def _with_undefined(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
@@ -244,9 +244,9 @@ def keep_unsaid(
 
     Archives from before a field was added don't contain it.
     """
-    said = cast("Mapping[str, Json]", row["post"])
+    archived_fields = cast("Mapping[str, Json]", row["post"])
     return archived.with_fields(
-        {name: here.fields.get(name) for name in FIELD_NAMES if name not in said}
+        {name: here.fields.get(name) for name in FIELD_NAMES if name not in archived_fields}
     )
 
 

@@ -133,7 +133,7 @@ def match_post(row: ArchivedPost, job: ArchiveImport) -> None:
         job.map_id(row.translation_group, str(found.translation_group))
 
 
-def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
+def _leave_out_dependent(row: ArchivedPost, job: ArchiveImport) -> bool:
     """Leave the post out if its parent or original is left out. Return True in this case."""
     fields = row.document.get("post")
     parent = fields.get("parentId") if isinstance(fields, dict) else None
@@ -144,7 +144,7 @@ def _hangs_on_left_out(row: ArchivedPost, job: ArchiveImport) -> bool:
     return True
 
 
-def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[InsertedPost]:
+def _leave_out_conflicting(new: Sequence[InsertedPost], job: ArchiveImport) -> list[InsertedPost]:
     """Return the new posts, except ones whose path or translation another post already has."""
     created = job.created[NAME]
     paths = find_posts_at({one.post.path for one in new if one.post.path})
@@ -155,9 +155,9 @@ def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[In
         for other in Post.objects.alive().filter(translation_group__in=groups)
         if str(other.pk) not in created
     }
-    kept: list[InsertedPost] = []
+    accepted: list[InsertedPost] = []
     for one in new:
-        if _hangs_on_left_out(one.row, job):
+        if _leave_out_dependent(one.row, job):
             continue
         post, error = one.post, None
         if post.variation_of_id is None:
@@ -166,10 +166,10 @@ def _leave_out_taken(new: Sequence[InsertedPost], job: ArchiveImport) -> list[In
             if post.path in at:
                 error = path_taken("slug", at[post.path], job.actor)
         if error is None:
-            kept.append(one)
+            accepted.append(one)
         else:
             job.leave_out(NAME, post.title, one.row.id, reason_of(error))
-    return kept
+    return accepted
 
 
 def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
@@ -182,13 +182,13 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     there = {str(pk) for pk in Asset.objects.filter(pk__in=known).values_list("pk", flat=True)}
     new: list[InsertedPost] = []
     for row in rows:
-        if not _hangs_on_left_out(row, job):
+        if not _leave_out_dependent(row, job):
             try:
                 new.append(InsertedPost(row, *_new_post(row, there, job)))
             except CmsError as error:
                 raise refused(NAME, title_of(row), error) from error
     _set_paths(new)
-    new = _leave_out_taken(new, job)
+    new = _leave_out_conflicting(new, job)
     for row, post, document in new:
         own = post_repository.rows_of(post, document)
         instances += own[0]
@@ -423,10 +423,10 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
     archived = archived.with_fields({"publishAt": live.fields.get("publishAt")})
     changes = diff(live, archived)
     for change in changes:
-        before, after = _shown(change.before), _shown(change.after)
+        before, after = _report_value(change.before), _report_value(change.after)
         module = archived.module(change.module_id or "") or live.module(change.module_id or "")
-        of = module.type if module is not None else post.type
-        job.differ(NAME, post.title, change.path, before, after, of)
+        type_name = module.type if module is not None else post.type
+        job.differ(NAME, post.title, change.path, before, after, type_name)
     moves = row.status != post.status and not row.variation_of
     if moves:
         job.differ(NAME, post.title, "status", post.status, row.status)
@@ -488,7 +488,7 @@ def _update(
         job.tell(NAME, Outcome.UPDATED, post.title, row.id)
 
 
-def _shown(value: object) -> Json:
+def _report_value(value: object) -> Json:
     """Return a value for the report: a module as its type, a missing value as None."""
     if isinstance(value, ModuleDocument):
         return value.type

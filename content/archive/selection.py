@@ -114,8 +114,8 @@ def _chosen(choice: Choice) -> set[UUID]:
         found &= _with_related(roots, lambda part: Post.objects.filter(parent__in=part))
     variations: set[UUID] = set()
     for part in batches(found, _BATCH):
-        of = Post.objects.kept().filter(variation_of__in=part)
-        variations |= set(of.values_list("pk", flat=True))
+        variation_rows = Post.objects.kept().filter(variation_of__in=part)
+        variations |= set(variation_rows.values_list("pk", flat=True))
     return found | variations
 
 

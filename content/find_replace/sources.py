@@ -81,20 +81,20 @@ class PostSource:
         self, keys: Sequence[Any], edit: Edit, tables: frozenset[str], actor: Actor
     ) -> list[TextPlace]:
         places: list[TextPlace] = []
-        told: list[tuple[UUID, JsonObject]] = []
+        payloads: list[tuple[UUID, JsonObject]] = []
         for part in batches(keys):
             changed: list[Written] = []
             for post, before in post_repository.load_many(
                 in_scope_of(_posts(), actor).filter(pk__in=part).order_by("pk")
             ):
-                after, hands = _judged(post, before, edit, tables, actor)
+                after, hands = _edit_and_validate(post, before, edit, tables, actor)
                 places += [place for hand in hands for place in hand.places]
                 if any(hand.places for hand in hands):
                     changed.append(Written(post, before, after, diff(before, after)))
             if edit.writes and not edit.problems:
                 write_many(changed, actor=actor, reason=edit.reason)
-                told += [(item.post.pk, item.payload()) for item in changed]
-        record_updates(told, actor=actor)
+                payloads += [(item.post.pk, item.payload()) for item in changed]
+        record_updates(payloads, actor=actor)
         return places
 
 
@@ -102,7 +102,7 @@ def _posts() -> QuerySet[Post]:
     return Post.objects.filter(deleted_at__isnull=True, is_placeholder=False)
 
 
-def _judged(
+def _edit_and_validate(
     post: Post, before: PostDocument, edit: Edit, tables: frozenset[str], actor: Actor
 ) -> tuple[PostDocument, list[Hand]]:
     """Return the edited document after validation, or the unchanged one if it is refused."""
@@ -146,7 +146,7 @@ class GlobalModuleSource:
             for row in ModuleInstance.objects.globals().filter(pk__in=part).order_by("pk"):
                 hand = Hand(edit, GLOBALS, row.pk)
                 try:
-                    label, props = _changed(row, hand)
+                    label, props = _edit_row(row, hand)
                 except RuleViolation as error:
                     edit.refuse(f"{GLOBALS}.{row.pk}", error)
                     continue
@@ -158,7 +158,7 @@ class GlobalModuleSource:
         return places
 
 
-def _changed(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
+def _edit_row(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
     """Return the edited label and props after validation."""
     label = clean_line("label", hand.take("label", row.label), _LINE)
     definition = modules.get(row.type)

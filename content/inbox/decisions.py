@@ -166,9 +166,9 @@ def decide_of_post(
         if change.path in marks and fingerprint(change) == marks[change.path].seen
     ]
     publishes = any(marks[path].word == "publish" for path in present)
-    there = set(view.changes.paths)
-    gone = tuple(path for path in marks if path not in there)
-    moved = tuple(path for path in marks if path in there.difference(present))
+    current_paths = set(view.changes.paths)
+    gone = tuple(path for path in marks if path not in current_paths)
+    moved = tuple(path for path in marks if path in current_paths.difference(present))
     if not present:
         return Decision(post, layer, gone=gone, moved=moved)
     if publishes and locked.status != Status.PUBLISHED:

@@ -122,38 +122,38 @@ def _look_up(
 ) -> tuple[set[str], set[str]]:
     """Return the replaced words that occur elsewhere, and the new words that occur in a source."""
     spelled: set[str] = set()
-    asked: set[str] = set()
+    new_words: set[str] = set()
     for one in examined:
         spelled |= one.spelled
-        asked |= one.asked
-    if not spelled and not asked:
+        new_words |= one.asked
+    if not spelled and not new_words:
         return set(), set()
     here = Counter(_words_of(view.below))
     used = {word for word in spelled if here[word] > 1}
-    known = asked & set(here)
+    known = new_words & set(here)
     if source is not None:
-        known |= asked.intersection(_words_of(source))
+        known |= new_words.intersection(_words_of(source))
     runs = {mark.run_id for mark in view.marks.values() if mark.run_id}
-    if asked - known:
+    if new_words - known:
         for texts in change_sources(runs) if runs else ():
             for text in texts:
-                known |= asked.intersection(numbers_and_words(text))
-    unknown = [*sorted(spelled - used), *sorted(asked - known)][:_MOST_ASKED]
+                known |= new_words.intersection(numbers_and_words(text))
+    unknown = [*sorted(spelled - used), *sorted(new_words - known)][:_MOST_ASKED]
     others = Post.objects.filter(deleted_at__isnull=True).exclude(pk=post.pk)
     published = others.filter(status=Status.PUBLISHED)
     questions = [(word, others if word in spelled else published) for word in unknown]
-    there = {
+    found_words = {
         word
         for word, is_there in zip(unknown, find_present(TABLE, questions), strict=True)
         if is_there
     }
     # A word over the limit was not looked up, so it counts as used: it doesn't prove a spelling correction.
-    used |= (spelled - set(unknown)) | (there & spelled)
-    used |= _said_beside_posts(view.below, spelled - used)
-    return used, known | (there & asked)
+    used |= (spelled - set(unknown)) | (found_words & spelled)
+    used |= _find_in_terms_and_modules(view.below, spelled - used)
+    return used, known | (found_words & new_words)
 
 
-def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
+def _find_in_terms_and_modules(document: PostDocument, words: set[str]) -> set[str]:
     """Return the words that occur in terms or in shared modules of the post. At most two queries."""
     if not words:
         return set()
@@ -162,12 +162,11 @@ def _said_beside_posts(document: PostDocument, words: set[str]) -> set[str]:
     if shared:
         rows = ModuleInstance.objects.filter(pk__in=shared).values_list("type", "props")
         texts += [text_of(kind, props) for kind, props in rows]
-    asked = Q()
-    # SQLite folds the case of ASCII letters only.
+    name_filter = Q()
     # SQLite folds the case of ASCII letters only, so capitalized forms are searched too.
     for form in sorted({*words, *map(str.capitalize, words)}):
-        asked |= Q(name__icontains=form)
-    texts += Term.objects.filter(asked).values_list("name", flat=True)
+        name_filter |= Q(name__icontains=form)
+    texts += Term.objects.filter(name_filter).values_list("name", flat=True)
     return words.intersection(numbers_and_words("\n".join(texts)))
 
 

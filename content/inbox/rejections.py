@@ -68,11 +68,11 @@ def take_back_rejections(
     actor.require_person("take a rejection back")
     actor.require("posts.review.approve")
     post = lock_post(post_id, actor)
-    rows = _asked(find_rejections(post, rejections), paths)
+    rows = _select_stored(find_rejections(post, rejections), paths)
     layers = open_layers(post)
     view = layers.view(Layer(rows[0].layer))
-    kept = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
-    newer = [one.row.path for one in kept if not is_untouched(one, view)]
+    stored = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
+    newer = [one.row.path for one in stored if not is_untouched(one, view)]
     if newer:
         names = module_names(view.document, layers.review.document, layers.live)
         labels = ", ".join(label_of(path, view.document, names) for path in newer)
@@ -86,22 +86,22 @@ def take_back_rejections(
         )
         details = {path: [_("changed since it was rejected")] for path in newer}
         raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
-    document = apply(view.document, changes_of(kept, view))
+    document = apply(view.document, changes_of(stored, view))
     document = check_changes(
         post=post, before=view.document, after=document, actor=actor, is_handed_on=True
     )
     marks = dict(view.marks)
-    for one in kept:
+    for one in stored:
         marks |= one.proposal.marks
     save_draft(view, post, document, marks, actor.user.pk)
     settle(post, layers.live)
-    taken = tuple(row.path for row in rows)
+    restored_paths = tuple(row.path for row in rows)
     now = timezone.now()
     RejectedChange.objects.filter(pk__in=[row.pk for row in rows]).update(
         proposal=None, taken_back_at=now, taken_back_by=actor.user.username
     )
-    _record(post, view.layer, kept, actor)
-    return TakenBack(post, view.layer, taken)
+    _record(post, view.layer, stored, actor)
+    return TakenBack(post, view.layer, restored_paths)
 
 
 def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
@@ -128,20 +128,22 @@ def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
     return Changes(tuple(one.change(view) for one in kept), order)
 
 
-def _asked(rows: Sequence[RejectedChange], paths: Collection[str] | None) -> list[RejectedChange]:
+def _select_stored(
+    rows: Sequence[RejectedChange], paths: Collection[str] | None
+) -> list[RejectedChange]:
     """Return the requested rows that are still stored. All positions of an order are restored together."""
     if paths is not None and not set(paths) <= {row.path for row in rows}:
         raise invalid("path", _("This rejection has no change with that name."))
     is_order = paths is None or any(map(_is_position, paths))
-    asked = [
+    requested = [
         row
         for row in rows
         if paths is None or row.path in paths or (is_order and _is_position(row.path))
     ]
-    kept = [row for row in asked if row.is_kept]
-    if kept and (paths is None or len(kept) == len(asked)):
-        return kept
-    if any(row.taken_back_at is not None for row in asked):
+    stored = [row for row in requested if row.is_kept]
+    if stored and (paths is None or len(stored) == len(requested)):
+        return stored
+    if any(row.taken_back_at is not None for row in requested):
         raise Conflict(_("This has already been undone."), code="already_taken_back")
     raise RuleViolation(_("This was too large to be stored."), code="not_kept")
 
@@ -154,8 +156,10 @@ def is_untouched(kept: Kept, view: LayerView) -> bool:
     if change.kind == "moved":
         is_moved = any(other.kind == "moved" for other in view.changes)
         # Modules added or removed since don't matter, only the order of those in both.
-        was, now = kept.proposal.below, view.below.order
-        is_same_order = [id_ for id_ in was if id_ in now] == [id_ for id_ in now if id_ in was]
+        old_order, new_order = kept.proposal.below, view.below.order
+        is_same_order = [id_ for id_ in old_order if id_ in new_order] == [
+            id_ for id_ in new_order if id_ in old_order
+        ]
         return is_there and not is_moved and is_same_order
     if change.kind == "added":
         return change.before is ABSENT
@@ -169,9 +173,9 @@ def _is_position(path: str) -> bool:
 def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> None:
     """Record one event per rejection, as rejecting does."""
     for rejection in dict.fromkeys(one.row.rejection for one in kept):
-        of = [one for one in kept if one.row.rejection == rejection]
-        paths: list[Json] = [one.row.path for one in of]
-        marks = (one.proposal.marks.get(one.row.path) for one in of)
+        group = [one for one in kept if one.row.rejection == rejection]
+        paths: list[Json] = [one.row.path for one in group]
+        marks = (one.proposal.marks.get(one.row.path) for one in group)
         runs = sorted({mark.run_id for mark in marks if mark is not None} - {""})
         outbox.record(
             f"post.{layer}.reconsider",

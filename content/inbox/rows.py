@@ -76,11 +76,18 @@ def states_of(view: LayerView) -> dict[str, str]:
     found: dict[str, str] = {}
     for change in view.changes:
         mark = mark_of(view.marks, change.path)
-        hands: list[str | int | bool | None] = []
+        author_values: list[str | int | bool | None] = []
         if mark is not None:
-            hands = [mark.user_id, mark.user, mark.via, mark.at, mark.principal, mark.agent_id]
-            hands += [mark.run_id, mark.edited_by, mark.conflict, mark.reason]
-        state = keyed_hash(fingerprint(change), hands, change.path in view.drifted)
+            author_values = [
+                mark.user_id,
+                mark.user,
+                mark.via,
+                mark.at,
+                mark.principal,
+                mark.agent_id,
+            ]
+            author_values += [mark.run_id, mark.edited_by, mark.conflict, mark.reason]
+        state = keyed_hash(fingerprint(change), author_values, change.path in view.drifted)
         found[change.path] = begin + state[_MARK_LENGTH:]
     return found
 
@@ -95,7 +102,7 @@ def build_row(
     """Return the unsaved row of one change."""
     change, comparison, judgement = judged.change, judged.comparison, judged.judgement
     by = mark_of(view.marks, change.path) or _NOBODY
-    shown, is_whole = excerpt(comparison.with_findings(judgement.findings.found))
+    shortened, is_whole = excerpt(comparison.with_findings(judgement.findings.found))
     return QueuedChange(
         draft=draft,
         post=post,
@@ -119,7 +126,7 @@ def build_row(
         principal=by.principal,
         reason=by.reason,
         at=parse_datetime(by.at) or timezone.now() if by.at else draft.updated_at,
-        pieces=to_json(shown),
+        pieces=to_json(shortened),
         is_whole=is_whole,
         like=similarity_key(view, change, by, comparison),
         proposed=value_hash(change.after),
@@ -157,9 +164,9 @@ def stored_judgement(row: QueuedChange) -> Judgement:
 def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
     """Return a key that similar changes share: equal differences, ignoring places, and the same kind of origin."""
     who = by.agent_id or [by.user_id, by.user]
-    hands = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
+    author_values = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
     differences = [one.content for one in comparison.differences]
-    return keyed_hash(view.layer, hands, change.kind, differences)
+    return keyed_hash(view.layer, author_values, change.kind, differences)
 
 
 def subject_of(view: LayerView, change: Change) -> str:
@@ -186,8 +193,8 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
         states = states_of(view)
         stale: list[Change] = []
         for change in view.changes:
-            was, _ = known.pop((view.layer, change.path), ("", 0))
-            if was != states[change.path]:
+            stored_state, _ = known.pop((view.layer, change.path), ("", 0))
+            if stored_state != states[change.path]:
                 stale.append(change)
         if stale and view.draft is not None:
             moved += [

@@ -26,9 +26,9 @@ class StepFailed(Exception):
 
     def __init__(self, step: Step, values: Mapping[str, Json], error: Exception) -> None:
         name = getattr(step, "name", "")
-        shown = repr(values[name] if name in values else dict(values))[:500]
+        value_text = repr(values[name] if name in values else dict(values))[:500]
         what = f"{type(step).__name__}({name!r})" if name else type(step).__name__
-        super().__init__(f"{what} cannot take {shown}: {type(error).__name__}: {error}")
+        super().__init__(f"{what} cannot take {value_text}: {type(error).__name__}: {error}")
 
 
 class Rewriting(ABC):

@@ -169,48 +169,48 @@ class StoredRows:
     def _rejections(self, posts: Sequence[UUID]) -> None:
         """Convert rejections. One whose path no longer has exactly one value can't be undone and is deleted."""
         rows = self._rows("RejectedChange").filter(post__in=posts)
-        together: dict[tuple[int, UUID], dict[int, str]] = defaultdict(dict)
+        by_rejection: dict[tuple[int, UUID], dict[int, str]] = defaultdict(dict)
         for pk, rejection, post_id, path in rows.values_list("pk", "rejection", "post_id", "path"):
-            together[rejection, post_id][pk] = path
-        was: dict[int, tuple[str, Names]] = {}
+            by_rejection[rejection, post_id][pk] = path
+        originals: dict[int, tuple[str, Names]] = {}
         paths: dict[int, str] = {}
-        gone: list[int] = []
-        for (_, post_id), changes in together.items():
+        deleted_ids: list[int] = []
+        for (_, post_id), changes in by_rejection.items():
             names = with_paths(self._names[post_id], changes.values())
             for pk, path in changes.items():
                 after = self._rewriting.paths_after(path, names)
                 if len(after) != 1:
-                    gone.append(pk)
+                    deleted_ids.append(pk)
                     continue
-                was[pk], paths[pk] = (path, names), after[0]
-        for part in batches(gone, _BATCH):
+                originals[pk], paths[pk] = (path, names), after[0]
+        for part in batches(deleted_ids, _BATCH):
             rows.filter(pk__in=part).delete()
         # Paths are unique per rejection, and two of them may swap, so they first get a temporary unique
         # value.
-        moved = [pk for pk, path in paths.items() if path != was[pk][0]]
+        moved = [pk for pk, path in paths.items() if path != originals[pk][0]]
         for part in batches(moved, _BATCH):
             rows.filter(pk__in=part).update(path=Cast("pk", CharField()))
 
         def columns_of(row: Any) -> Mapping[str, object]:
             proposal = row.proposal and self._rewriting.proposal(
-                was[row.pk][0], row.proposal, was[row.pk][1]
+                originals[row.pk][0], row.proposal, originals[row.pk][1]
             )
             return {"path": paths[row.pk], "proposal": proposal}
 
         self._rewrite(rows, "rejections", columns_of)
-        self.changed["rejections"] += len(gone)
+        self.changed["rejections"] += len(deleted_ids)
 
     def _provenance(self, posts: Sequence[UUID]) -> None:
         """Convert provenance. Rows of removed values stay as history, unless another value now has the path."""
         table = self._rows("Provenance")
         changed = 0
         for batch in _rows_in_batches(table.filter(post__in=posts)):
-            first, more, gone = [], [], []
+            first, more, deleted_ids = [], [], []
             for row in batch:
                 names = self._names[row.post_id]
                 paths = self._rewriting.paths_after(row.path, names)
                 if not paths and self._rewriting.is_taken(row.path, names):
-                    gone.append(row.pk)
+                    deleted_ids.append(row.pk)
                 if not paths or list(paths) == [row.path]:
                     continue
                 columns = {field.attname: getattr(row, field.attname) for field in row._meta.fields}
@@ -219,8 +219,8 @@ class StoredRows:
                 first.append(row)
             table.bulk_update(first, ["path"])
             table.bulk_create(more)
-            table.filter(pk__in=gone).delete()
-            changed += len(first) + len(gone)
+            table.filter(pk__in=deleted_ids).delete()
+            changed += len(first) + len(deleted_ids)
         self.changed["authors of live content"] = changed
 
     def _rows(self, name: str, app: str = "content") -> Any:

@@ -50,8 +50,8 @@ class Rename(Step):
     def apply(self, values: JsonObject, *, is_whole: bool) -> JsonObject:
         if self.old not in values:
             return values
-        kept = {name: value for name, value in values.items() if name != self.new}
-        return {self.new if name == self.old else name: value for name, value in kept.items()}
+        others = {name: value for name, value in values.items() if name != self.new}
+        return {self.new if name == self.old else name: value for name, value in others.items()}
 
     def names_after(self, name: str, there: Collection[str]) -> Sequence[str]:
         if name == self.old:

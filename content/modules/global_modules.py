@@ -56,7 +56,7 @@ def create_global(
     With `has_lost_references`, references may point to missing objects; with `keeps_undefined`, the type or
     props may have no definition. Raises `RuleViolation` by field; for a slug in use the key is `globalSlug`.
     """
-    _allow(actor)
+    _require_editor(actor)
     definition = modules.get(type) if keeps_undefined else find_module(type)
     if definition is not None and "global" not in definition.allowed_scopes:
         known = ", ".join(definition.allowed_scopes)
@@ -88,7 +88,7 @@ def create_global(
         actor=actor,
         reason="created",
     )
-    _tell("created", module, actor)
+    _record_change("created", module, actor)
     return module
 
 
@@ -118,7 +118,7 @@ def edit_global(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field: the type can't be changed.
     """
-    _allow(actor)
+    _require_editor(actor)
     require_live_change(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
@@ -141,7 +141,7 @@ def edited_global(
     """
     return {
         "label": module.label if label is None else clean_line("label", label, LABEL_MAX),
-        "props": {**module.props, **_checked(module, props or {}, actor)},
+        "props": {**module.props, **_clean_changed_props(module, props or {}, actor)},
     }
 
 
@@ -150,7 +150,7 @@ def revert_global(
     *, actor: Actor, slug: str, revision_id: UUID | str, expected_version: int | None = None
 ) -> ModuleInstance:
     """Restore a revision of the module. Raises `NotFound` for a revision of another module."""
-    _allow(actor)
+    _require_editor(actor)
     require_live_change(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     check_version(expected_version, module.version, _("This global module"))
@@ -169,7 +169,7 @@ def write_global(
     reason: str,
 ) -> ModuleInstance:
     """Write a document to the module, from a revision or an approved proposal."""
-    _allow(actor)
+    _require_editor(actor)
     if reason != APPROVED:
         require_live_change(GLOBAL_MODULE, actor)
     slugs = ModuleInstance.objects.globals().filter(pk=row_id)
@@ -182,7 +182,7 @@ def write_global(
 @transaction.atomic
 def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     """Delete an unused module. Raises `Conflict` (`in_use`) with the number of posts that contain it."""
-    _allow(actor)
+    _require_editor(actor)
     require_approver(GLOBAL_MODULE, actor)
     module = lock_global(slug)
     used = placements_of(module)
@@ -200,7 +200,7 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     forget_global(pk)
     forget_revisions(GLOBAL_MODULE, pk)
     forget_proposals(GLOBAL_MODULE, pk)
-    _tell("deleted", module, actor)
+    _record_change("deleted", module, actor)
     return module
 
 
@@ -214,7 +214,7 @@ def lock_global(slug: str) -> ModuleInstance:
     return find_global(slug, locked=True)
 
 
-def _checked(
+def _clean_changed_props(
     module: ModuleInstance, props: Mapping[str, Json], actor: Actor | None = None
 ) -> JsonObject:
     """Return the cleaned values of the props that changed. Unchanged ones aren't validated, because older values
@@ -247,7 +247,7 @@ def _rewrite(module: ModuleInstance, document: JsonObject, actor: Actor, reason:
         # A reference to a deleted file is dropped; otherwise the revision could not be restored at all.
         definition = find_module(module.type)
         changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
-    props = {**wanted, **changed, **_checked(module, changed)}
+    props = {**wanted, **changed, **_clean_changed_props(module, changed)}
     _write(module, {**document, "props": props}, actor, reason)
 
 
@@ -265,7 +265,7 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
     )
     record_revisions(GLOBAL_MODULE, [change], actor=actor, reason=reason)
     keep_words_of_global(module.pk, actor)
-    _tell("updated", module, actor, names_of_changed(before, module.props))
+    _record_change("updated", module, actor, names_of_changed(before, module.props))
 
 
 def names_of_changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Json]:
@@ -274,7 +274,9 @@ def names_of_changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> l
     return [name for name in names if before.get(name) != after.get(name)]
 
 
-def _tell(did: str, module: ModuleInstance, actor: Actor, changed: Sequence[Json] = ()) -> None:
+def _record_change(
+    did: str, module: ModuleInstance, actor: Actor, changed: Sequence[Json] = ()
+) -> None:
     payload: JsonObject = {
         "what": "global-module",
         "id": str(module.pk),
@@ -286,6 +288,6 @@ def _tell(did: str, module: ModuleInstance, actor: Actor, changed: Sequence[Json
     outbox.record("content.changed", actor=actor, payload=payload)
 
 
-def _allow(actor: Actor) -> None:
+def _require_editor(actor: Actor) -> None:
     actor.require_person("change global modules")
     actor.require("globals.edit")

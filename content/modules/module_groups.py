@@ -50,7 +50,7 @@ def create_group(
 
     Raises `RuleViolation` by field; for a name in use, also by code, the key is `name`.
     """
-    _allow(actor)
+    _require_editor(actor)
     name = clean_ascii_slug("name", name, NAME_MAX)
     if name in module_groups:
         message = _("The module group %(name)r is defined in code. Choose another name.") % {
@@ -67,7 +67,7 @@ def create_group(
         label=clean_line("label", label, LABEL_MAX, required=True),
         description=clean_line("description", description, DESCRIPTION_MAX),
         post_type=post_type,
-        modules=_checked(post_type, modules, actor),
+        modules=_clean_places(post_type, modules, actor),
     )
     try:
         with transaction.atomic():
@@ -75,7 +75,7 @@ def create_group(
     except IntegrityError:
         message = _("Another module group is already called %(name)r.") % {"name": name}
         raise invalid("name", message, code="name_taken") from None
-    _tell("created", group, actor)
+    _record_change("created", group, actor)
     return group
 
 
@@ -93,7 +93,7 @@ def edit_group(
 
     Raises `NotFound`, `Conflict` (`stale_version`), or `RuleViolation` by field.
     """
-    _allow(actor)
+    _require_editor(actor)
     group = _lock(name)
     check_version(expected_version, group.version, _("This module group"))
     if label is not None:
@@ -101,22 +101,22 @@ def edit_group(
     if description is not None:
         group.description = clean_line("description", description, DESCRIPTION_MAX)
     if modules is not None:
-        group.modules = _checked(group.post_type, modules, actor, read_places(group.modules))
+        group.modules = _clean_places(group.post_type, modules, actor, read_places(group.modules))
     group.version += 1
     group.save()
-    _tell("updated", group, actor)
+    _record_change("updated", group, actor)
     return group
 
 
 @transaction.atomic
 def delete_group(*, actor: Actor, name: str) -> ModuleGroup:
     """Delete a stored group. Existing posts are not changed."""
-    _allow(actor)
+    _require_editor(actor)
     group = _lock(name)
     pk = group.pk
     group.delete()
     group.pk = pk
-    _tell("deleted", group, actor)
+    _record_change("deleted", group, actor)
     return group
 
 
@@ -134,7 +134,7 @@ def _lock(name: str) -> ModuleGroup:
     return found
 
 
-def _checked(
+def _clean_places(
     post_type: str, entries: Places, actor: Actor, before: Sequence[GroupModule] = ()
 ) -> list[JsonObject]:
     places = read_places(check_places(entries))
@@ -192,11 +192,11 @@ def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) 
     return replace(place, props={name: full[name] for name in place.props})
 
 
-def _tell(what: str, group: ModuleGroup, actor: Actor) -> None:
+def _record_change(what: str, group: ModuleGroup, actor: Actor) -> None:
     payload: JsonObject = {"id": str(group.pk), "name": group.name}
     outbox.record(f"module-group.{what}", actor=actor, payload=payload)
 
 
-def _allow(actor: Actor) -> None:
+def _require_editor(actor: Actor) -> None:
     actor.require_person("change module groups")
     actor.require("settings.manage")

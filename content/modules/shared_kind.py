@@ -26,9 +26,9 @@ class GlobalModuleKind:
     def with_document(self, row: SharedRow, document: JsonObject) -> ModuleInstance:
         if not isinstance(row, ModuleInstance):
             raise TypeError(row)
-        shown = copy(row)
-        shown.label, shown.props = str(document["label"]), document["props"]
-        return shown
+        changed = copy(row)
+        changed.label, changed.props = str(document["label"]), document["props"]
+        return changed
 
     def document_of(self, row: SharedRow) -> JsonObject:
         if not isinstance(row, ModuleInstance):

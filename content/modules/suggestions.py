@@ -79,7 +79,9 @@ def suggest(
     for an unknown post type.
     """
     allowed = [row for row in allowed_modules(post_type) if row.name not in exclude]
-    asked = _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
+    brief_words = (
+        _Brief(stems_of(brief), _weights(tuple(modules.names()))) if brief.strip() else _Brief()
+    )
     group = find_post_type(post_type).default_module_group
     template: tuple[str, ...] = ()
     if group:
@@ -91,11 +93,11 @@ def suggest(
         wanted = {role for row in allowed for role in row.ai.layout_roles}
         if brief.strip():
             fitting = {
-                role for row in allowed if _weight(row, asked) for role in row.ai.layout_roles
+                role for row in allowed if _weight(row, brief_words) for role in row.ai.layout_roles
             }
-            named = {role for role in known_roles() if stems_of(role) & asked.stems}
+            named = {role for role in known_roles() if stems_of(role) & brief_words.stems}
             wanted = {*DEFAULT_ROLES, *fitting, *named}
-    found = {role: _candidates(role, allowed, asked, template) for role in _in_order(wanted)}
+    found = {role: _candidates(role, allowed, brief_words, template) for role in _in_order(wanted)}
     return Layout(
         roles={role: rows[:most] for role, rows in found.items() if rows},
         missing=tuple(role for role, rows in found.items() if not rows),
@@ -117,7 +119,7 @@ def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
 
 
 def _candidates(
-    role: str, allowed: Iterable[type[Module]], asked: _Brief, template: Sequence[str]
+    role: str, allowed: Iterable[type[Module]], brief_words: _Brief, template: Sequence[str]
 ) -> list[ModuleCandidate]:
     found: list[ModuleCandidate] = []
     for row in allowed:
@@ -125,10 +127,10 @@ def _candidates(
             continue
         # The lines of guidance that match the brief, or all lines if none does.
         lines = row.ai.use_when or (row.description,)
-        reasons = [line for line in lines if asked.weight_of(line)] or [*lines]
+        reasons = [line for line in lines if brief_words.weight_of(line)] or [*lines]
         if row.name in template:
             reasons.append("the post type's template has it")
-        found.append(ModuleCandidate(row, "; ".join(reasons), _weight(row, asked)))
+        found.append(ModuleCandidate(row, "; ".join(reasons), _weight(row, brief_words)))
 
     def rank(item: ModuleCandidate) -> tuple[float, bool, int, int, str]:
         own = item.module.ai.layout_roles
@@ -146,33 +148,33 @@ def _recommended(
     With a brief: first modules of the template for the default roles, then modules that match the brief, from
     top to bottom.
     """
-    taken: list[str] = []
+    names: list[str] = []
     for role, rows in found.items():
-        free = [item for item in rows if item.module.name not in taken]
+        free = [item for item in rows if item.module.name not in names]
         if not is_brief:
-            taken += [item.module.name for item in free[:1]]
+            names += [item.module.name for item in free[:1]]
             continue
         usual = [item for item in free if item.module.name in template] or free[:1]
         chosen = usual[:1] if role in DEFAULT_ROLES else []
         chosen += [item for item in free if item.weight and item not in chosen]
         most = 1 if role == "opening" else _MOST_OF_ROLE
-        taken += [item.module.name for item in chosen[:most]]
-    return tuple(taken)
+        names += [item.module.name for item in chosen[:most]]
+    return tuple(names)
 
 
-def _weight(row: type[Module], asked: _Brief) -> float:
-    weight = asked.weight_of(_said_of(row)) if asked.stems else 0.0
+def _weight(row: type[Module], brief_words: _Brief) -> float:
+    weight = brief_words.weight_of(_guidance_text(row)) if brief_words.stems else 0.0
     return weight if weight >= _FAINT else 0.0
 
 
-def _said_of(row: type[Module]) -> str:
+def _guidance_text(row: type[Module]) -> str:
     return "\n".join([row.name, row.label, *(row.ai.use_when or (row.description,))])
 
 
 @lru_cache(maxsize=4)
 def _weights(names: tuple[str, ...]) -> Mapping[str, float]:
     """Return the weight of each stem. `names` is only the cache key: other modules give other weights."""
-    counts = Counter(stem for row in modules for stem in stems_of(_said_of(row)))
+    counts = Counter(stem for row in modules for stem in stems_of(_guidance_text(row)))
     return {stem: 1 / count for stem, count in counts.items()}
 
 

@@ -61,9 +61,12 @@ def save_copy(
     actor.require("posts.view" if post_id else "posts.create")
     if layer not in (SOURCE, Layer.REVIEW):
         raise invalid("layer", _("Only the live text and Review can be edited."))
-    kept = [[name, value] for name, value in entries]
+    stored_entries = [[name, value] for name, value in entries]
     # JSON from a browser may contain lone surrogates, which plain UTF-8 can't encode.
-    if len(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass")) > MAX_BYTES:
+    if (
+        len(json.dumps(stored_entries, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        > MAX_BYTES
+    ):
         raise invalid("entries", _("Too long to keep as unsaved changes. Save your changes."))
     if post_id and not visible_to(Post.objects.alive().filter(pk=post_id), actor).exists():
         raise NotFound(_("Post not found."))
@@ -72,14 +75,14 @@ def save_copy(
         user_id=actor.user.pk,
         post_id=post_id,
         layer=layer,
-        entries=kept,
+        entries=stored_entries,
         saved_at=timezone.now(),
     )
     own = Autosave.objects.filter(user_id=actor.user.pk)
     same = _of_form(own, post_id, layer).filter(pk=key)
     # The key comes from the browser. Filtering on the user keeps a client from overwriting another user's
     # copy, and `ignore_conflicts` makes the insert a no-op in that case.
-    if not same.update(entries=kept, saved_at=copy.saved_at):
+    if not same.update(entries=stored_entries, saved_at=copy.saved_at):
         Autosave.objects.bulk_create([copy], ignore_conflicts=True)
         newest = own.order_by("-saved_at", "pk").values_list("pk", flat=True)[:MAX_COPIES]
         own.exclude(pk__in=list(newest)).delete()

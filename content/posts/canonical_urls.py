@@ -50,9 +50,9 @@ def set_missing_canonicals(*, actor: Actor) -> int:
                     document = before.with_fields({"canonicalUrl": own})
                     written.append(Written(post, before, document, diff(before, document)))
             write_many(written, actor=actor, reason="edited")
-            told = [(item.post.pk, item.payload()) for item in written]
-            # No `post.approve`: nobody approved words, and agents that wait for some have nothing to do.
-            outbox.record_all("post.updated", told, actor=actor)
+            payloads = [(item.post.pk, item.payload()) for item in written]
+            # No `post.approve` event: no text was approved, so agents triggered by it have nothing to do.
+            outbox.record_all("post.updated", payloads, actor=actor)
         total += len(written)
         if len(posts) < BATCH_SIZE or time.monotonic() >= until:
             return total

@@ -65,7 +65,7 @@ def copy_page(*, post_id: UUID | str, actor: Actor) -> Post:
     title = (_("Copy of %(title)s") % {"title": source.title})[:TITLE_MAX]
     fields: JsonObject = {"slug": _free_slug(source), "title": title}
     fields["parentId"] = str(source.parent_id) if source.parent_id else None
-    [copied] = _copies({source: fields}, actor)
+    [copied] = _build_copies({source: fields}, actor)
     _store([copied], actor)
     return copied[0]
 
@@ -83,14 +83,14 @@ def copy_below(*, below: Mapping[UUID, UUID], actor: Actor) -> dict[UUID, Post]:
     )
     seen = visible_to(Post.objects.alive(), actor)
     sources = seen.filter(pk__in=below, is_placeholder=False).order_by("pk")
-    asked: dict[Post, JsonObject] = {
+    fields_by_page: dict[Post, JsonObject] = {
         page: {"slug": page.slug, "parentId": str(below[page.pk])}
         for page in sources
         if below[page.pk] in places
     }
-    new = _copies(asked, actor)
+    new = _build_copies(fields_by_page, actor)
     _store(new, actor)
-    return {page.pk: copied[0] for page, copied in zip(asked, new, strict=True)}
+    return {page.pk: copied[0] for page, copied in zip(fields_by_page, new, strict=True)}
 
 
 def _require_rights(actor: Actor) -> None:
@@ -98,14 +98,14 @@ def _require_rights(actor: Actor) -> None:
     actor.require("posts.create")
 
 
-def _copies(asked: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
+def _build_copies(fields_by_page: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
     """Return unsaved copies of the posts with the given field values, in the order of the posts."""
     new: list[_Copy] = []
     pattern = cache(pattern_of)
-    for page, document in post_repository.load_many(asked):
+    for page, document in post_repository.load_many(fields_by_page):
         copy = new_row(actor, page.type, page.locale, None)
         empty = empty_document(copy)
-        fields = {"orderIndex": page.order_index, **asked[page]}
+        fields = {"orderIndex": page.order_index, **fields_by_page[page]}
         filled = empty.with_fields({**copied_fields(document), **fields})
         filled, _ids = copy_modules(document, filled.with_terms(document.taxonomy_term_ids))
         set_columns(copy, filled)
@@ -158,9 +158,9 @@ def _free_slug(source: Post) -> str:
     # Leaves room for "-copy" and a number within SLUG_MAX.
     stem = f"{cut_slug(source.slug, SLUG_MAX - 10)}-copy"
     siblings = Post.objects.alive().filter(type=source.type, locale=source.locale)
-    taken = set(siblings.filter(slug__startswith=stem).values_list("slug", flat=True))
+    used_slugs = set(siblings.filter(slug__startswith=stem).values_list("slug", flat=True))
     slug, number = stem, 1
-    while slug in taken:
+    while slug in used_slugs:
         number += 1
         slug = f"{stem}-{number}"
     return slug

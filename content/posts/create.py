@@ -137,10 +137,12 @@ def keep_dates(post: Post, dates: PostDates) -> None:
     """Save the creation and change dates of an imported post. Dates in the future are ignored."""
     named = {"created_at": dates.created_at, "updated_at": dates.updated_at}
     now = timezone.now()
-    kept = {name: moment for name, moment in named.items() if moment is not None and moment <= now}
-    if kept:
-        Post.objects.filter(pk=post.pk).update(**kept)
-        for name, moment in kept.items():
+    past_dates = {
+        name: moment for name, moment in named.items() if moment is not None and moment <= now
+    }
+    if past_dates:
+        Post.objects.filter(pk=post.pk).update(**past_dates)
+        for name, moment in past_dates.items():
             setattr(post, name, moment)
 
 
@@ -254,9 +256,9 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     post.created_at = timezone.now()
     if translation_of is not None:
         group: UUID = translation_of.translation_group
-        taken = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
-        if taken is not None:
-            raise translation_taken(taken, actor)
+        existing = Post.objects.alive().filter(translation_group=group, locale=post.locale).first()
+        if existing is not None:
+            raise translation_taken(existing, actor)
         post.translation_group = group
         post.translated_from = translation_of
     return post

@@ -111,46 +111,46 @@ def decide(
     if post_seen is not None and accept and (publishes or layer == Layer.REVIEW):
         _require_post_seen(layers.post, post_seen, publishes=publishes)
     # Before anything is accepted: accepting changes the text in which the refused passages are located.
-    kept = kept_without(view, refuse)
-    taken: tuple[str, ...] = ()
+    retained = kept_without(view, refuse)
+    accepted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
-    of_taken = "" if refuse else note
+    accept_note = "" if refuse else note
     post = layers.post
     if accept and layer == Layer.REVIEW:
         post, _revision = approve(
-            post_id=post_id, actor=actor, digest=digest, paths=accept, note=of_taken
+            post_id=post_id, actor=actor, digest=digest, paths=accept, note=accept_note
         )
-        taken = tuple(accept)
+        accepted = tuple(accept)
     elif accept and publishes:
-        post = _submit_and_approve(layers, accept, actor, of_taken)
-        taken = tuple(accept)
+        post = _submit_and_approve(layers, accept, actor, accept_note)
+        accepted = tuple(accept)
     elif accept:
-        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=of_taken)
-        taken = submitted.submitted
+        submitted = submit(post_id=post_id, actor=actor, paths=accept, note=accept_note)
+        accepted = submitted.submitted
         conflicts = tuple(conflict.path for conflict in submitted.conflicts)
-    is_published = publishes and bool(taken) and post.status != Status.PUBLISHED
+    is_published = publishes and bool(accepted) and post.status != Status.PUBLISHED
     if is_published:
         move_status(post=post, status=Status.PUBLISHED, actor=actor)
     rejections: list[int] = []
     # One note per path: the passages of a path are rejected together.
-    noted: dict[str, str] = {}
+    notes_by_path: dict[str, str] = {}
     for path in refuse:
-        noted.setdefault(base_path(path), (notes or {}).get(path) or note)
-    by_note: dict[str, list[str]] = {}
-    for path, why in noted.items():
-        by_note.setdefault(why, []).append(path)
-    for why, paths in by_note.items():
+        notes_by_path.setdefault(base_path(path), (notes or {}).get(path) or note)
+    paths_by_note: dict[str, list[str]] = {}
+    for path, why in notes_by_path.items():
+        paths_by_note.setdefault(why, []).append(path)
+    for why, paths in paths_by_note.items():
         # Accepting can also resolve a refused path, for example a module's position.
-        left = set(open_layers(lock_post(post_id, actor)).view(layer).changes.paths)
-        remaining = [path for path in paths if path in left]
+        current_paths = set(open_layers(lock_post(post_id, actor)).view(layer).changes.paths)
+        remaining = [path for path in paths if path in current_paths]
         if remaining:
             done = reject(
-                post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=kept
+                post_id=post_id, layer=layer, actor=actor, paths=remaining, note=why, kept=retained
             )
             rejections.append(done.rejection)
-    is_live = bool(taken) and post.status == Status.PUBLISHED
+    is_live = bool(accepted) and post.status == Status.PUBLISHED
     return LayerOutcome(
-        taken,
+        accepted,
         tuple(refuse),
         conflicts,
         tuple(rejections),
@@ -168,8 +168,8 @@ def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
 
 def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, note: str) -> Post:
     """Make these AI Review paths live, without any change that was already in Review."""
-    held = waiting_below(layers, paths)
-    if held:
+    waiting_paths = waiting_below(layers, paths)
+    if waiting_paths:
         raise Conflict(
             _(
                 "Other changes to the same fields are waiting in Review. Nothing was published. "
@@ -177,7 +177,8 @@ def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, no
             ),
             code="review_waiting",
             details={
-                path: [_("Another change to this is already waiting in Review.")] for path in held
+                path: [_("Another change to this is already waiting in Review.")]
+                for path in waiting_paths
             },
         )
     post_id, before = layers.post.pk, set(layers.review.changes.paths)

@@ -78,11 +78,11 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
     """
     actor.require("posts.edit")
     seen = visible_to(Post.objects.alive(), actor)
-    posts = _chosen(in_scope_of(Post.objects.alive(), actor), post_ids)
+    posts = _load_chosen(in_scope_of(Post.objects.alive(), actor), post_ids)
     parent = seen.filter(pk=parent_id).first() if parent_id else None
     changes: list[AddressChange] = []
     total = redirects = 0
-    taken: set[str] = set()
+    used_slugs: set[str] = set()
     pattern = cache(pattern_of)
     for post in posts:
         if parent_id == post.parent_id:
@@ -90,12 +90,12 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         _require_place(post, parent_id, actor)
         check_depth(post, check_parent(post, parent_id, actor))
         check_slug_is_free(post, post.slug, parent_id)
-        if post.slug in taken:
+        if post.slug in used_slugs:
             message = _(
                 "Two of these pages have the slug %(slug)r and cannot have the same parent."
             )
             raise invalid("slug", message % {"slug": post.slug}, code="slug_taken")
-        taken.add(post.slug)
+        used_slugs.add(post.slug)
         before = post.path
         post.parent = parent
         post.path = path_for(post, pattern(post.type, post.locale))
@@ -147,7 +147,7 @@ def move_posts(
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MOVE_LOCK])
     rows = in_scope_of(Post.objects.alive(), actor)
-    posts = _chosen(rows.select_for_update(of=("self",), no_key=True), post_ids)
+    posts = _load_chosen(rows.select_for_update(of=("self",), no_key=True), post_ids)
     for post in posts:
         expected = (expected_versions or {}).get(post.pk)
         if expected is not None and expected != post.version:
@@ -197,7 +197,7 @@ def _move(post: Post, parent_id: UUID | None, order: int, actor: Actor) -> Post:
     return edit_post(post_id=post.pk, actor=actor, edit=put)
 
 
-def _chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
+def _load_chosen(rows: QuerySet[Post], post_ids: Sequence[UUID]) -> list[Post]:
     """Return the pages in the given order, without pages below another of them."""
     if len(post_ids) > MAX_MOVED:
         message = _("Choose at most %(most)s pages.") % {"most": MAX_MOVED}

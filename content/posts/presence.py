@@ -96,8 +96,8 @@ def _add(post_id: UUID, actor: Actor, mark: EditingMark) -> None:
     mark.post_id, mark.user_id = post_id, actor.user.pk
     EditingMark.objects.bulk_create([mark], ignore_conflicts=True)
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
-    kept = own.order_by("is_closed", "-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES]
-    own.exclude(pk__in=list(kept)).delete()
+    newest = own.order_by("is_closed", "-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES]
+    own.exclude(pk__in=list(newest)).delete()
 
 
 def _is_visible(post_id: UUID, actor: Actor) -> bool:

@@ -109,8 +109,8 @@ def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
     if not post.is_placeholder:
         return False
     layers = open_layers(post)
-    hands = layers.ai_review.marks.values()
-    if layers.review.exists or not all(is_of_run(mark, run_id) for mark in hands):
+    marks = layers.ai_review.marks.values()
+    if layers.review.exists or not all(is_of_run(mark, run_id) for mark in marks):
         return False
     post.deleted_at = timezone.now()
     post.save(update_fields=["deleted_at", "updated_at"])

@@ -53,7 +53,7 @@ def create_variation(
         copy = check_changes(post=post, before=empty, after=copy, actor=actor, taken_over=document)
     except RuleViolation as error:
         # The user knows the modules of the original, not the new ids of the copy.
-        names = {copied: of for of, copied in ids.items()}
+        names = {copied: source_id for source_id, copied in ids.items()}
         raise rekey_by_names(error, names) from None
     changes = insert(post, empty, copy, actor)
     record_source(post, document, copy, ids)

@@ -215,14 +215,14 @@ def cards_between(
         passages = names_of(change, comparison, kind) if view is not None else {}
         mark = mark_of(view.marks, change.path) if view is not None else None
         judgement = judgements.get(change.path)
-        shown = comparison.with_findings(judgement.findings.found) if judgement else comparison
+        annotated = comparison.with_findings(judgement.findings.found) if judgement else comparison
         risk = judgement and (judgement.live if is_live else judgement.draft)
         card = ChangeCard(
             change.path,
             change.kind,
             label,
             comparison,
-            lines_of(shown, references, path=change.path, passages=passages),
+            lines_of(annotated, references, path=change.path, passages=passages),
             risk or assess(comparison, is_live=is_live),
             summary=summarize(comparison),
             length=length_note(change.path, change.before, change.after),
@@ -282,7 +282,7 @@ def lines_of(
     """Return a comparison as lines, with all differences as notes or in the text."""
     names = passages or {}
     grouped = comparison.by_passage() if names else {}
-    shown: set[int] = set()
+    listed_passages: set[int] = set()
     found: list[ShownLine] = []
     place = ""
     for line in comparison.lines:
@@ -290,8 +290,8 @@ def lines_of(
         full = (*line.place, line.role) if line.role else line.place
         own: list[Passage] = []
         for number in line.passages:
-            if number in names and number not in shown:
-                shown.add(number)
+            if number in names and number not in listed_passages:
+                listed_passages.add(number)
                 name = f"{path}{SEPARATOR}{names[number]}"
                 notes = [note_of(one, references, here=full) for one in grouped[number]]
                 notes.sort(key=_rank)

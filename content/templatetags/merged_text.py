@@ -79,7 +79,9 @@ def replaced(hit: Hit) -> SafeString:
 def _begins(_language: str | None) -> Mapping[str, str]:
     """Return the start tags of changed text in the current language. `_language` is the cache key."""
     words = {"inserted": ("ins", gettext("inserted:")), "removed": ("del", gettext("removed:"))}
-    return {kind: f"<{tag}>{_HIDDEN}[{escape(said)} </span>" for kind, (tag, said) in words.items()}
+    return {
+        kind: f"<{tag}>{_HIDDEN}[{escape(label)} </span>" for kind, (tag, label) in words.items()
+    }
 
 
 def _one(segment: Segment, begins: Mapping[str, str]) -> str:
@@ -97,5 +99,5 @@ def _one(segment: Segment, begins: Mapping[str, str]) -> str:
         return escape(visible_context(segment.text))
     end = "ins" if segment.kind == "inserted" else "del"
     text = segment.text
-    shown = draw_changed(text) if text.strip() else draw_space(text)
-    return f"{begins[segment.kind]}{escape(shown)}{_HIDDEN}] </span></{end}>"
+    visible = draw_changed(text) if text.strip() else draw_space(text)
+    return f"{begins[segment.kind]}{escape(visible)}{_HIDDEN}] </span></{end}>"

@@ -153,7 +153,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
             )
         return actor
     if not agent_id:
-        return _as(actor, actor.user)
+        return _act_as(actor, actor.user)
     if is_switched_off(agent_id):
         raise NotAllowed(
             f"The agent {agent_id!r} or its account is turned off; nothing can be staged in its name. "
@@ -162,7 +162,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
         )
     user = agent_user(agent_id)
     if user is not None:
-        return replace(_speaking_for(actor, user, agent_id), names_agent=True)
+        return replace(_with_account(actor, user, agent_id), names_agent=True)
     user = system_agent_user(settings.CMS_ENV.mcp_system_user_id)
     if user is None:
         raise NotAllowed(
@@ -170,7 +170,7 @@ def resolve_author(actor: Actor, agent_id: str | None) -> Actor:
             "Leave agentId out to stage as this connection's own account.",
             code="no_account",
         )
-    return _as(actor, user)
+    return _act_as(actor, user)
 
 
 def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
@@ -184,14 +184,14 @@ def present_author(writer: Actor, agent_id: str | None) -> JsonObject:
     }
 
 
-def _as(actor: Actor, user: object) -> Actor:
+def _act_as(actor: Actor, user: object) -> Actor:
     if not isinstance(user, User):
         return actor
     is_agents = user.role == Role.AI_AGENT and bool(user.agent_id)
-    return _speaking_for(actor, user, user.agent_id if is_agents else actor.agent_id)
+    return _with_account(actor, user, user.agent_id if is_agents else actor.agent_id)
 
 
-def _speaking_for(actor: Actor, user: User, agent_id: str | None) -> Actor:
+def _with_account(actor: Actor, user: User, agent_id: str | None) -> Actor:
     """Return the actor in the user's name, with the limits of both the caller and the agent."""
     limits = limits_of_agent(agent_id) if agent_id else []
     if user == actor.user and not limits:

@@ -78,8 +78,8 @@ def list_module_groups(actor: Actor, arguments: Groups) -> JsonObject:
 def get_module_group(actor: Actor, arguments: OneGroup) -> JsonObject:
     """One layout template by moduleGroupId or name: its modules with default props."""
     found = []
-    asked = {"moduleGroupId": arguments.module_group_id, "name": arguments.name}
-    for field, wanted in asked.items():
+    lookups = {"moduleGroupId": arguments.module_group_id, "name": arguments.name}
+    for field, wanted in lookups.items():
         if wanted is None:
             continue
         try:

@@ -100,9 +100,9 @@ def get_post_revision(actor: Actor, arguments: OneRevision) -> JsonObject:
         for item in differences(older, newer):
             wire: JsonObject = {"path": item.path, "kind": item.kind, "label": item.label}
             for name, value in (("before", item.before), ("after", item.after)):
-                shown = present_value(presenters.value_as_json(value), full)
-                if shown is not None:
-                    wire[name] = shown
+                presented = present_value(presenters.value_as_json(value), full)
+                if presented is not None:
+                    wire[name] = presented
             changes.append(wire)
         answer["changes"] = changes
     return answer

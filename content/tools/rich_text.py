@@ -65,10 +65,10 @@ def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObjec
     definition = modules.get(type_name)
     if values is None or definition is None:
         return None if values is None else dict(values)
-    return _opened(definition.Props, values)
+    return _parse_props(definition.Props, values)
 
 
-def _opened(props: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
+def _parse_props(props: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
     known = props_of(props)
     return {
         name: _value(known[name].kind, known[name].nested, value) if name in known else value
@@ -85,4 +85,4 @@ def _value(kind: str, nested: type[ModuleProps] | None, value: Json) -> Json:
         return value
     if isinstance(value, list | tuple):
         return [_value(kind, nested, item) for item in value]
-    return _opened(nested, value) if isinstance(value, dict) else value
+    return _parse_props(nested, value) if isinstance(value, dict) else value

@@ -36,16 +36,16 @@ def present_warnings(warnings: Sequence[StagingWarning]) -> JsonObject:
     without warnings."""
     if not warnings:
         return {}
-    shown = list(warnings)
-    if len(shown) > MAX_WARNINGS:
-        left = len(shown) - MAX_WARNINGS + 1
-        first = shown[MAX_WARNINGS - 1]
+    limited = list(warnings)
+    if len(limited) > MAX_WARNINGS:
+        left = len(limited) - MAX_WARNINGS + 1
+        first = limited[MAX_WARNINGS - 1]
         message = f"{left} more of these are not shown. Mend those above, and stage again to see the rest."
-        shown = [
-            *shown[: MAX_WARNINGS - 1],
+        limited = [
+            *limited[: MAX_WARNINGS - 1],
             StagingWarning(path=first.path, code=first.code, message=message),
         ]
-    listed: list[Json] = [one.model_dump(mode="json", by_alias=True) for one in shown]
+    listed: list[Json] = [one.model_dump(mode="json", by_alias=True) for one in limited]
     return {"warnings": listed}
 
 

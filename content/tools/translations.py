@@ -211,11 +211,11 @@ def create_translation_ai_review(actor: Actor, arguments: CreateTranslation) -> 
             "slug": document.fields["slug"],
             "modules": [
                 {
-                    "sourcePostModuleId": of,
+                    "sourcePostModuleId": source_id,
                     "postModuleId": copy,
                     "translatable": list(made.translatable[copy]),
                 }
-                for of, copy in made.modules.items()
+                for source_id, copy in made.modules.items()
             ],
         },
     }

@@ -60,8 +60,8 @@ def add_source_module(
             raise invalid("module", _("The translation already has this module."), code="is_there")
         places = [
             document.order.index(own)
-            for of in earlier
-            if (own := origin.modules.get(of)) is not None and own in document.order
+            for source_id in earlier
+            if (own := origin.modules.get(source_id)) is not None and own in document.order
         ]
         return document.with_module(copy, places[-1] + 1 if places else 0)
 
@@ -90,7 +90,7 @@ def adopt_source_order(
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
     origin, source = _source_of(post_id, actor)
-    source_ids = {own: of for of, own in origin.modules.items() if own}
+    source_ids = {own: source_id for source_id, own in origin.modules.items() if own}
 
     def edit(document: PostDocument) -> PostDocument:
         modules = {module.id: module for module in document.modules}

@@ -89,7 +89,7 @@ def compare_with_source(
         return None
     document = post_repository.load(source)
     state = compare_hashes(post, origin, document, set(layers.live.order))
-    source_ids = {own: of for of, own in origin.modules.items() if own}
+    source_ids = {own: source_id for source_id, own in origin.modules.items() if own}
     wanted = {
         path: (_source_path(path, source_ids), origin.hashes[path])
         for path in state.stale_paths

@@ -52,7 +52,11 @@ class TranslationSource:
         other = self._compare(self.review, target)
         paths = {one.path for one in other}
         # For modules that exist only in the source's Review, its mismatches count.
-        proposed = {own for of, own in (self.copies or {}).items() if of not in self.live.order}
+        proposed = {
+            own
+            for source_id, own in (self.copies or {}).items()
+            if source_id not in self.live.order
+        }
         return tuple(one for one in found if one.path in paths) + tuple(
             one for one in other if one.path.split(".")[1] in proposed
         )
@@ -79,8 +83,10 @@ class TranslationSource:
 
     def module_for(self, own: str) -> ModuleDocument | None:
         """Return the source module for a module of the translation."""
-        of = next((of for of, copy in (self.copies or {}).items() if copy == own), None)
-        return self.document.module(of) if of is not None else None
+        source_id = next(
+            (source_id for source_id, copy in (self.copies or {}).items() if copy == own), None
+        )
+        return self.document.module(source_id) if source_id is not None else None
 
     def _compare(self, source: PostDocument, target: PostDocument) -> Mismatches:
         return compare_translation(source, target, self.copies, self.shared)

@@ -77,9 +77,9 @@ def create_translation(
     source = lock_post(post_id, actor, is_source=True)
     require_translatable(source)
     document = post_repository.load(source)
-    post = _row(actor, source, locale)
+    post = _build_row(actor, source, locale)
     empty = empty_document(post)
-    copy, ids = _copied(document, empty, locale)
+    copy, ids = _copy_document(document, empty, locale)
     own: JsonObject = {"title": title} if title is not None else {}
     own["slug"] = slug if slug is not None else str(document.fields["slug"])
     # Checked with the final slug: an error about a slug in use reveals the other page, so the actor must be
@@ -92,7 +92,7 @@ def create_translation(
         copy = clean_changes(post, empty, copy, document)
     except RuleViolation as error:
         # The user knows the modules of the source, not the new ids of the copy.
-        names = {copied: of for of, copied in ids.items()}
+        names = {copied: source_id for source_id, copied in ids.items()}
         raise rekey_by_names(error, names) from None
     copy = check_changes(
         post=post, before=copy, after=document_edits.patch_fields(copy, own), actor=actor
@@ -125,19 +125,19 @@ def propose_translation(
     require_translatable(source, source_layer)
     actor.require_inside(source.translation_group)
     document = open_layers(source).document(source_layer)
-    post = _row(actor, source, locale)
+    post = _build_row(actor, source, locale)
     insert_placeholder(post, actor)
     made: dict[str, str] = {}
 
     def seed(empty: PostDocument) -> PostDocument:
-        copy, ids = _copied(document, empty, locale)
+        copy, ids = _copy_document(document, empty, locale)
         made.update(ids)
         return document_edits.patch_fields(copy, {"slug": document.fields.get("slug")})
 
     def translate(copy: PostDocument) -> PostDocument:
         copy = document_edits.patch_fields(copy, fields or {})
-        for of, props in translated_modules(document, modules or {}).items():
-            copy = document_edits.update_module(copy, made[of], props=props)
+        for source_id, props in translated_modules(document, modules or {}).items():
+            copy = document_edits.update_module(copy, made[source_id], props=props)
         return copy
 
     try:
@@ -151,7 +151,9 @@ def propose_translation(
             reason=reason,
         )
     except RuleViolation as error:
-        raise rekey_by_names(error, {copied: of for of, copied in made.items()}) from None
+        raise rekey_by_names(
+            error, {copied: source_id for source_id, copied in made.items()}
+        ) from None
     record_source(post, document, staged.document, made)
     record_translation(post, source, actor)
     found: dict[str, tuple[str, ...]] = {}
@@ -177,7 +179,7 @@ def require_translatable(source: Post, layer: Layer | None = None) -> None:
         raise RuleViolation(message, code="not_approved")
 
 
-def _row(actor: Actor, source: Post, locale: str) -> Post:
+def _build_row(actor: Actor, source: Post, locale: str) -> Post:
     """Return the unsaved translation, below the translation of the source's parent."""
     if not locale:
         raise invalid("locale", _("locale must be a language of this site."))
@@ -200,7 +202,7 @@ def _row(actor: Actor, source: Post, locale: str) -> Post:
     return post
 
 
-def _copied(
+def _copy_document(
     source: PostDocument, empty: PostDocument, locale: str
 ) -> tuple[PostDocument, dict[str, str]]:
     document = empty.with_fields(copied_fields(source)).with_terms(translate_terms(locale, source))
@@ -226,7 +228,7 @@ def mark_up_to_date(
     now = source_hashes(source, origin.modules)
     state = states_of([post]).get(post.pk, TranslationState())
     new = {f"modules.{module.id}": module.id for module in state.new_modules}
-    removed = {f"modules.{own}": of for own, of in state.removed_modules}
+    removed = {f"modules.{own}": source_id for own, source_id in state.removed_modules}
     unknown = [path for path in paths if path not in now and path not in new | removed]
     if unknown:
         message = _("This translation has no field %(unknown)r to compare with its source.") % {

@@ -120,12 +120,12 @@ def read_fields(data: QueryDict) -> Json:
 
 def name_fields(questions: Json) -> Json:
     """Return the fields, with names made from the labels where they are missing."""
-    taken = {str(row.get("name")) for row in objects_in(questions)}
+    used_names = {str(row.get("name")) for row in objects_in(questions)}
     # More fields than this are refused anyway.
     for row in objects_in(questions)[: MAX_FIELDS + 1]:
         if row.get("name") == "":
-            row["name"] = name_for(str(row.get("label", "")), taken)
-            taken.add(str(row["name"]))
+            row["name"] = name_for(str(row.get("label", "")), used_names)
+            used_names.add(str(row["name"]))
     return questions
 
 
@@ -193,7 +193,7 @@ def cards(
     found = []
     for place, row in enumerate(rows):
         own = f"fields.{place}"
-        said: list[str] = []
+        texts: list[str] = []
         for key, sentences in errors.items():
             if key != own and not key.startswith(f"{own}."):
                 continue
@@ -201,14 +201,14 @@ def cards(
             part = key.removeprefix(own).removeprefix(".")
             label = str(_LABELS.get(part.partition(".")[0], ""))
             if not label:
-                said += sentences
+                texts += sentences
                 continue
             for text, sentence in zip(with_label(label, part, sentences), sentences, strict=True):
                 is_named = text != sentence
-                said.append(
+                texts.append(
                     text if is_named else _("%(label)s: %(text)s") % {"label": label, "text": text}
                 )
-        found.append(FieldCard(place, row, said, place == new))
+        found.append(FieldCard(place, row, texts, place == new))
     return found
 
 
@@ -217,11 +217,11 @@ _MAX_JSON_SHOWN: Final = 100_000
 
 def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -> dict[str, object]:
     """Return the page context: the stored fields, or the fields after the action of the pressed button."""
-    problem, said = "", ""
+    problem, message = "", ""
     rows: list[JsonObject] = list(row.fields)
     if request.method == "POST":
         try:
-            rows, said = apply_button(request.POST)
+            rows, message = apply_button(request.POST)
         except ValueError as error:
             problem = str(error)[:200]
     is_new = request.POST.get("do", "").partition(":")[0] == "add"
@@ -232,7 +232,7 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
         "cards": cards(rows, form.problems, len(rows) - 1 if is_new else None),
         "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_MAX_JSON_SHOWN],
         "problem": problem,
-        "said": said,
+        "said": message,
         "is_changed": request.method == "POST",
         "kinds": list(KINDS.items()),
         "most": MAX_FIELDS,
@@ -285,8 +285,8 @@ def free_slug(title: str, locale: str) -> str:
     """Return a slug made from the title, with a number if a form in this language already has it."""
     base = ascii_slug_of(title, SLUG_MAX - 5) or "form"
     rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
-    taken = set(rows.values_list("slug", flat=True))
-    return next(slug for slug in numbered_slugs(base, SLUG_MAX) if slug not in taken)
+    used_slugs = set(rows.values_list("slug", flat=True))
+    return next(slug for slug in numbered_slugs(base, SLUG_MAX) if slug not in used_slugs)
 
 
 @admin.register(FormDefinition)

@@ -69,7 +69,7 @@ def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObje
             value = _READERS[field.type](
                 field, answer.strip() if isinstance(answer, str) else answer
             )
-            # 0 is an answer; a box that must be ticked and is not, is none.
+            # 0 is an answer, but a required checkbox must be checked.
             if field.required and (value is None or value is False):
                 raise InvalidAnswer(gettext("%(label)s is required."))
         except InvalidAnswer as fault:
@@ -125,7 +125,6 @@ def _check_phone(text: str) -> None:
         raise ValidationError("no number")
 
 
-# An invalid answer. The message contains `%(label)s` of the field.
 def _read_select(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
@@ -136,7 +135,6 @@ def _read_select(field: Field, given: Json) -> Json:
 
 def _read_checkbox(field: Field, given: Json) -> Json:
     if given is None:
-        # Return the values to store by field name, without empty ones. Raises `RuleViolation` by name.
         return False
     if isinstance(given, bool):
         return given
@@ -154,7 +152,6 @@ def _read_number(field: Field, given: Json) -> Json:
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise InvalidAnswer(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > MAX_INTEGER:
-        # 0 is an answer, but a required checkbox must be checked.
         raise InvalidAnswer(gettext("The number in %(label)s is too large or too small."))
     return given
 

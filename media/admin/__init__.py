@@ -49,11 +49,9 @@ class AssetAdmin(FormAdmin[Asset]):
     add_form = UploadForm
     list_display = ("alt_text", "filename", "mime", "size", "uses", "status", "created_at")
     list_filter = FILTERS
-    # Only enables the search box; `get_search_results` searches.
     search_fields = ("filename",)  # only enables the search box; `get_search_results` searches
     list_select_related = ("uploaded_by",)
     list_per_page = 48
-    # Tiles have no columns.
     has_column_choice = False  # tiles have no columns
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:

@@ -61,15 +61,15 @@ class AltTextForm(forms.Form):
         data.update(self.data)
         for name in self.changed_data:
             key = self.add_initial_prefix(name)
-            shown = self.fields[name].to_python(self.data.get(key, ""))
-            if shown == self.present[name]:
+            initial_value = self.fields[name].to_python(self.data.get(key, ""))
+            if initial_value == self.present[name]:
                 continue
             # The form now shows the current value as the initial one, so a second save of the same input is
             # accepted.
             data[key] = str(self.present[name])
             text = self.present["alt_text"] or "–"
-            said = _("Somebody changed this in the meantime. It now says: %(text)s")
-            self.add_error("alt_text", said % {"text": text})
+            message = _("Somebody changed this in the meantime. It now says: %(text)s")
+            self.add_error("alt_text", message % {"text": text})
         self.data = data
         return cleaned
 
@@ -107,14 +107,14 @@ def alt_texts_page(request: HttpRequest) -> HttpResponse:
                 form.save(request)
                 saved += not form.errors
         if saved:
-            said = ngettext("Saved %(n)s image.", "Saved %(n)s images.", saved)
-            messages.success(request, said % {"n": saved})
+            message = ngettext("Saved %(n)s image.", "Saved %(n)s images.", saved)
+            messages.success(request, message % {"n": saved})
         refused = [form for form in posted if form.errors]
         if not refused:
             return HttpResponseRedirect(here)
         return _page(request, locale, refused, is_refused=True)
-    lacking = filter_undescribed(_images(request), locale)
-    rows = _images(request).filter(pk__in=chosen) if chosen else lacking[:PAGE_SIZE]
+    undescribed = filter_undescribed(_images(request), locale)
+    rows = _images(request).filter(pk__in=chosen) if chosen else undescribed[:PAGE_SIZE]
     return _page(request, locale, [AltTextForm(asset, locale) for asset in rows])
 
 

@@ -101,8 +101,8 @@ def _delete_files(request: HttpRequest, tiles: Sequence[FileTile], back: str) ->
                 named = {"name": tile.asset.filename, "reason": error.message}
                 messages.warning(request, _("Could not delete %(name)s. %(reason)s") % named)
         if deleted:
-            said = ngettext("Deleted %(n)s file.", "Deleted %(n)s files.", deleted)
-            messages.success(request, said % {"n": deleted})
+            message = ngettext("Deleted %(n)s file.", "Deleted %(n)s files.", deleted)
+            messages.success(request, message % {"n": deleted})
         return HttpResponseRedirect(back)
     title = ngettext("Delete %(n)s file", "Delete %(n)s files", len(tiles)) % {"n": len(tiles)}
     return _page(request, tiles, back, form, title, {"doing": "delete", "used": len(used)})
@@ -117,8 +117,8 @@ def _categorize_files(request: HttpRequest, tiles: Sequence[FileTile], back: str
         return categorize(asset_ids=ids, actor=actor_of(request), **form.cleaned_data)
 
     if form.is_bound and save_form(form, save):
-        said = ngettext("Saved %(n)s file.", "Saved %(n)s files.", len(tiles))
-        messages.success(request, said % {"n": len(tiles)})
+        message = ngettext("Saved %(n)s file.", "Saved %(n)s files.", len(tiles))
+        messages.success(request, message % {"n": len(tiles)})
         return HttpResponseRedirect(back)
     title = ngettext(
         "Categories of %(n)s file", "Categories of %(n)s files", len(tiles)

@@ -50,24 +50,24 @@ def check_page(request: HttpRequest) -> HttpResponse:
     finished = FileCheck.objects.filter(finished_at__isnull=False).first()
     if request.method == "POST":
         if "repair" in request.POST:
-            asked = 0
+            requested = 0
             for lack in [lack for lack in _lacks(finished, actor) if not lack.is_original][
                 :_MAX_SHOWN
             ]:
                 try:
                     for theme in lack.themes:
                         request_variants(asset_id=lack.asset.pk, theme=theme, actor=actor)
-                    asked += 1
+                    requested += 1
                 except CmsError as error:
-                    said = {"name": lack.asset.filename, "reason": error.message}
-                    messages.error(request, _("%(name)s: %(reason)s") % said)
-            if asked:
+                    values = {"name": lack.asset.filename, "reason": error.message}
+                    messages.error(request, _("%(name)s: %(reason)s") % values)
+            if requested:
                 text = ngettext(
                     "Generating sizes for %(n)s file. Check again when this is done.",
                     "Generating sizes for %(n)s files. Check again when this is done.",
-                    asked,
+                    requested,
                 )
-                messages.success(request, text % {"n": asked})
+                messages.success(request, text % {"n": requested})
         else:
             request_check(actor=actor)
             messages.success(request, _("Checking files…"))

@@ -80,9 +80,9 @@ class EditForm(DescriptionForm):
         point: FocalPoint | None = None
         if across is not None and down is not None:
             point = (across / 100, down / 100)
-        return self._gathered(self._only_changed({**cleaned, "focal_point": point}))
+        return self._collect_values(self._only_changed({**cleaned, "focal_point": point}))
 
-    def _gathered(self, cleaned: dict[str, Any]) -> dict[str, Any]:
+    def _collect_values(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         texts = {
             name.removeprefix(ALT): cleaned.pop(name)
             for name in self.fields
@@ -99,25 +99,27 @@ class EditForm(DescriptionForm):
     def _only_changed(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         """Return only values the user changed: others may have changed meanwhile. Adds an error where both sides
         changed a field."""
-        if not self._is_shown():
+        if not self._has_initial_values():
             return cleaned
-        kept = {
-            name for name in self.fields if self._shown(name) == self._value(name, self.data[name])
+        unchanged = {
+            name
+            for name in self.fields
+            if self._initial_value(name) == self._value(name, self.data[name])
         }
-        shown: dict[str, Any] = {name: self.data[name] for name in self.data}
-        for name in self.fields.keys() - kept:
+        data: dict[str, Any] = {name: self.data[name] for name in self.data}
+        for name in self.fields.keys() - unchanged:
             present = self.fields[name].prepare_value(self.initial.get(name))
-            if self._shown(name) == self._value(name, present):
+            if self._initial_value(name) == self._value(name, present):
                 continue
             # The form now shows the current value as the initial one, so a second save is accepted.
-            shown[f"initial-{name}"] = "" if present is None else present
-            self.add_error(name, self._meanwhile(name, present))
-        self.data = shown
-        if {"focal_x", "focal_y"} <= kept:
-            kept.add("focal_point")
-        return {name: value for name, value in cleaned.items() if name not in kept}
+            data[f"initial-{name}"] = "" if present is None else present
+            self.add_error(name, self._conflict_message(name, present))
+        self.data = data
+        if {"focal_x", "focal_y"} <= unchanged:
+            unchanged.add("focal_point")
+        return {name: value for name, value in cleaned.items() if name not in unchanged}
 
-    def _meanwhile(self, name: str, present: object) -> str:
+    def _conflict_message(self, name: str, present: object) -> str:
         if present in (None, ""):
             return _(
                 "Somebody changed this in the meantime. It is now empty. Save again "
@@ -129,10 +131,10 @@ class EditForm(DescriptionForm):
             "again to keep your version."
         ) % {"value": choices.get(present, present)}
 
-    def _is_shown(self) -> bool:
+    def _has_initial_values(self) -> bool:
         return all(name in self.data and f"initial-{name}" in self.data for name in self.fields)
 
-    def _shown(self, name: str) -> object:
+    def _initial_value(self, name: str) -> object:
         return self._value(name, self.data[f"initial-{name}"])
 
     def _value(self, name: str, raw: object) -> object:

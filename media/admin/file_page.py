@@ -77,11 +77,8 @@ def sizes_of(asset: Asset) -> list[Size]:
                 file = names[name]
                 try:
                     stored_bytes = default_storage.size(file)
-                # Storage backends raise their own exception classes, and the page must work without the
-                # storage.
-                except (
-                    Exception
-                ):  # storages raise their own errors, and the page must work without them
+                # Storages raise their own errors, and the page must work without them.
+                except Exception:
                     logger.warning("the storage does not say how large %s is", file, exc_info=True)
                     stored_bytes = None
                 size = Size(
@@ -115,9 +112,8 @@ def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
     dark = dark_status(asset) if image else "none"
     # The newest log entries about the file; generated sizes are of no interest to users.
     of_media = filter_activity(ActivityFilter(event="media"))
-    # A ratio such as `3:2`, if the numbers are small enough to be readable.
     rows = filter_by_entity(of_media, str(asset.pk)).exclude(name="media.variants")
-    # `3:2`, where the numbers are small enough to say something.
+    # A ratio such as `3:2`, if the numbers are small enough to be readable.
     if not (asset.width and asset.height):
         ratio = ""
     else:
@@ -208,8 +204,8 @@ def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         )
 
     if save_form(form, save):
-        said = _("Saved the selection as %(name)s.") % {"name": made[0].filename}
-        messages.success(request, said)
+        message = _("Saved the selection as %(name)s.") % {"name": made[0].filename}
+        messages.success(request, message)
         return HttpResponseRedirect(address(made[0]))
     return _page(request, asset, cropping=form)
 

@@ -75,11 +75,11 @@ class WordsFilter(ValueFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         default = settings.CMS_ENV.default_locale
         languages = [(default, language_name(default)), *other_languages()]
-        lacking = [
+        missing = [
             (locale, _("Missing in %(language)s") % {"language": name})
             for locale, name in languages
         ]
-        return [*lacking, ("decoration", _("Decorative"))]
+        return [*missing, ("decoration", _("Decorative"))]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         if value == "decoration":

@@ -79,7 +79,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     """
     actor.require_person("crop images")
     actor.require("media.edit")
-    asset, kept = find_asset(asset_id, actor), box.checked()
+    asset, part = find_asset(asset_id, actor), box.checked()
     if not asset.mime.startswith("image/"):
         raise invalid("box", _("Only images can be cropped."), code="no_image")
     try:
@@ -89,7 +89,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
         raise invalid(
             "box", _("The file is missing from the storage, so it cannot be cropped.")
         ) from None
-    content, suffix = crop(whole, kept)
+    content, suffix = crop(whole, part)
     stem = PurePosixPath(asset.filename).stem
     # Checked again, because reading and cropping took some time.
     if is_in_place:
@@ -112,7 +112,7 @@ def crop_image(*, asset_id: UUID | str, box: Box, is_in_place: bool = False, act
     # Metadata and focal point of the original still apply, if the point is in the part.
     point = None
     if asset.focal_x is not None and asset.focal_y is not None:
-        point = kept.inside((asset.focal_x, asset.focal_y))
+        point = part.inside((asset.focal_x, asset.focal_y))
     return update_asset(
         asset_id=made.pk,
         alt_texts={

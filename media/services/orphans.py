@@ -84,10 +84,10 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
 def _unknown(names: Iterable[str]) -> list[str]:
     """Return the names without a row, in order."""
     # Longer names don't fit into a row, which the deletion needs.
-    asked = [name for name in names if len(name) <= _LONGEST]
-    known = StoredFile.objects.filter(name__in=asked, is_deleted=False)
+    storable = [name for name in names if len(name) <= _LONGEST]
+    known = StoredFile.objects.filter(name__in=storable, is_deleted=False)
     present = set(known.values_list("name", flat=True))
-    return [name for name in asked if name not in present]
+    return [name for name in storable if name not in present]
 
 
 def _look(name: str) -> Orphan:

@@ -54,14 +54,14 @@ def update_asset(
     actor.require("media.edit")
     asset = lock_asset(asset_id, actor)
     before = {name: getattr(asset, name) for name in _METADATA}
-    was = (asset.alt_text, asset.alt_texts)
+    old_texts = (asset.alt_text, asset.alt_texts)
     if alt_text is not None:
         asset.alt_text = clean_alt_text(alt_text)
     if alt_texts is not None:
         asset.alt_texts = clean_alt_texts(alt_texts, asset.alt_texts)
     if is_decorative is not None:
         asset.is_decorative = is_decorative
-    elif (asset.alt_text, asset.alt_texts) != was and (asset.alt_text or asset.alt_texts):
+    elif (asset.alt_text, asset.alt_texts) != old_texts and (asset.alt_text or asset.alt_texts):
         asset.is_decorative = False
     if description is not None:
         asset.description = clean_description(description)
@@ -98,8 +98,8 @@ def categorize(
     changed = []
     # Locked in order of ids, so that two concurrent calls can't deadlock.
     for id_ in sorted(asset_ids):
-        kept = [word for word in lock_asset(id_, actor).categories if word not in removed]
-        changed.append(update_asset(asset_id=id_, categories=[*kept, *added], actor=actor))
+        remaining = [word for word in lock_asset(id_, actor).categories if word not in removed]
+        changed.append(update_asset(asset_id=id_, categories=[*remaining, *added], actor=actor))
     return changed
 
 

@@ -46,7 +46,7 @@ def create_redirect(
 def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectChanges) -> Redirect:
     """Change the given values; None leaves a value. Raises as `create_redirect`, and `NotFound`."""
     require_redirect_editor(actor)
-    row = _locked(redirect_id)
+    row = _lock_redirect(redirect_id)
     active_at = row.from_key if row.is_active else ""
     _set_fields(row, changes)
     return _store(row, actor, may_be_shadowed=row.from_key == active_at)
@@ -56,7 +56,7 @@ def change_redirect(*, redirect_id: UUID | str, actor: Actor, changes: RedirectC
 def delete_redirect(*, redirect_id: UUID | str, actor: Actor) -> None:
     """Delete a redirect."""
     require_redirect_editor(actor)
-    row = _locked(redirect_id)
+    row = _lock_redirect(redirect_id)
     _record(row, actor, "deleted")
     row.delete()
 
@@ -206,7 +206,7 @@ def loop_of(row: Redirect) -> RuleViolation:
     )
 
 
-def _locked(redirect_id: UUID | str) -> Redirect:
+def _lock_redirect(redirect_id: UUID | str) -> Redirect:
     """Return the redirect, locked after the content version."""
     # The same order as moves of posts: content version, then redirects.
     lock_content_version()

@@ -32,11 +32,11 @@ class Command(BaseCommand):
         if options["json"]:
             self.stdout.write(json.dumps({**asdict(report), "isWhole": report.is_whole}, indent=2))
         else:
-            self._tell(report)
+            self._print_report(report)
         if not report.is_whole:
             sys.exit(1)
 
-    def _tell(self, report: IntegrityReport) -> None:
+    def _print_report(self, report: IntegrityReport) -> None:
         self.stdout.write(f"checked:  {report.checked}")
         for asset_id, name in report.missing:
             self.stdout.write(self.style.ERROR(f"missing:  {name} (of {asset_id})"))
