@@ -114,6 +114,7 @@ def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     """
     if not isinstance(path, str) or not isinstance(at, str) or not path.startswith("/"):
         return None
+    # `//host` would be the address of another site.
     if len(path) > URL_MAX or path.startswith("//"):
         return None
     found = page_with(path, locale_of(path), at)

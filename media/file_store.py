@@ -69,6 +69,7 @@ def reserve(names: Iterable[str], time: timedelta = UNUSED_FILE_AGE) -> None:
     """Create rows for files about to be written. Names in use are unchanged."""
     wanted, due = list(names), timezone.now() + time
     rows = [StoredFile(name=name, due_at=due) for name in wanted]
+    # Names may have rows already; they are updated below unless the file is in use.
     StoredFile.objects.bulk_create(rows, ignore_conflicts=True)
     unused = StoredFile.objects.filter(name__in=wanted).filter(
         Q(due_at__isnull=False) | Q(is_deleted=True)
@@ -100,6 +101,7 @@ def new_file(suffix: str, content: bytes) -> Iterator[str]:
     try:
         put(name, content)
         yield name
+    # Also on KeyboardInterrupt and SystemExit: nothing was committed, so the file is unused.
     except BaseException:
         discard(name)
         raise
@@ -118,6 +120,7 @@ def take(names: Iterable[str], asset: Asset) -> None:
     """Mark the files as used by the asset. Must be called in the caller's transaction."""
     wanted = list(names)
     rows = StoredFile.objects.filter(name__in=wanted)
+    # Fewer rows mean that the sweep deleted one of the files meanwhile.
     if rows.update(asset=asset, due_at=None, is_deleted=False) != len(wanted):
         raise StorageFailed(_("The file was deleted before it could be used. Try again."))
 

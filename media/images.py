@@ -119,6 +119,7 @@ def _open(content: bytes, max_pixels: int) -> Image.Image:
             _("This file is not a valid %(kinds)s.") % {"kinds": _KINDS},
             code="media_type",
         ) from None
+    # Pillow raises many exception classes for damaged headers.
     except Exception as error:
         raise damaged_image_error() from error
     if (
@@ -230,6 +231,7 @@ def normalize_orientation(image: Image.Image) -> Image.Image:
 def _in_8_bits(image: Image.Image) -> Image.Image:
     if not image.mode.startswith("I"):
         return image
+    # From 16 bits to 8: 65535 / 257 = 255.
     return image.convert("I").point(lambda value: value * (1 / 257)).convert("L")
 
 

@@ -78,6 +78,7 @@ def check(asset_id: UUID | str | None = None) -> IntegrityReport:
         | {name.rpartition("/")[0] for name in names.iterator(chunk_size=2000)}
     )
     for number, folder in enumerate(folders):
+        # A large storage takes long, so the caller may cancel between folders.
         progress.check_cancelled()
         progress.report(number, len(folders), f"{report.checked} files checked")
         _compare_folder(folder, report)

@@ -58,6 +58,7 @@ def load_assets_by_name(ids: Iterable[UUID | str], names: Iterable[str] = ()) ->
     """Return the assets with these ids and the assets of files with these names. At most one query."""
     wanted, same = set[UUID](), {name: related_names(name) for name in names}
     for id_ in ids:
+        # Ids may come from stored content, where invalid ones are possible.
         with suppress(ValueError):
             wanted.add(id_ if isinstance(id_, UUID) else UUID(str(id_)))
     files = {name for others in same.values() for name in others}
@@ -85,6 +86,7 @@ def find_current_name(name: str) -> str | None:
 
     None if there is no other file. One query.
     """
+    # Names come from request paths, and PostgreSQL refuses queries for a text with NUL.
     if len(name) > _MAX_NAME_LENGTH or "\x00" in name:
         return None
     asset = load_assets_by_name((), (name,)).by_name.get(name)
@@ -178,6 +180,7 @@ def category_counts(
 
 def filter_by_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
     """Return the assets in this category, or all if it is empty."""
+    # PostgreSQL refuses queries for a text with NUL.
     if not category or "\x00" in category:
         return rows.none() if category else rows
     if connection.features.supports_json_field_contains:
@@ -189,6 +192,7 @@ def filter_by_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
 
 def filter_by_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
     """Return the assets of a type such as `image/png` or `image`, or all if it is empty."""
+    # PostgreSQL refuses queries for a text with NUL.
     if not mime or "\x00" in mime:
         return rows.none() if mime else rows
     return rows.filter(mime=mime) if "/" in mime else rows.filter(mime__startswith=f"{mime}/")

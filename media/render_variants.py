@@ -225,6 +225,7 @@ def _write(asset: Asset, theme: str) -> dict[str, str]:
     with default_storage.open(str(asset.file.name)) as file:
         content = file.read()
     names = file_store.planned_variants(str(asset.file.name), theme)
+    # Longer than the lease, so that the sweep doesn't delete files of a running worker.
     file_store.reserve(names.values(), 2 * _LEASE)
     made = {}
     for size, rendered in render_sizes(content, theme):

@@ -42,6 +42,7 @@ FRESH_SECONDS: Final = 300
 _KEPT_SECONDS: Final = 3600
 """Lifetime of cached files in seconds. An old sitemap is served while a new one is generated, and renewed if
 nothing changed."""
+# The lock expires, so that a killed process doesn't block the sitemap.
 _LOCKED_SECONDS: Final = 120
 _POSTS: Final = frozenset({EVERYTHING, tag_of_list(ANY_TYPE)})
 """Tags of changes that may affect the sitemap."""

@@ -19,6 +19,7 @@ from seo.sitemap import FRESH_SECONDS, NotReady, origin_of, sitemap_file
 
 _XML: Final = "application/xml; charset=utf-8"
 _CHUNK_BYTES: Final = 64 * 1024
+# `q=0` means that an encoding is not accepted (RFC 9110).
 _ACCEPTS_GZIP: Final = re.compile(r"(?:^|,)\s*(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|,|$)")
 
 

@@ -237,6 +237,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
     def export(self, export: Export) -> Iterator[JsonObject]:
         rows = Revision.objects.filter(post__deleted_at__isnull=True)
         rows = rows.exclude(post__variation_of__deleted_at__isnull=False)
+        # Streamed, because all revisions of a large site may not fit into memory.
         for part in batches(rows.order_by("post", "version").iterator(chunk_size=BATCH), BATCH):
             chosen = chosen_posts(export, REVISIONS, {revision.post_id for revision in part})
             ids = set(chosen.values_list("pk", flat=True))

@@ -13,6 +13,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.definitions import ModuleProps, Prop, modules, post_types, props_of
 
 _TEXTS: Final = frozenset({"text", "textarea", "link", "url"})
+# Bounds the recursion on stored JSON. Deeper values are unchanged.
 _DEEPEST: Final = 40
 
 

@@ -160,6 +160,7 @@ def build_restoration(rows: Iterable[tuple[str, str, str, Json, Json]], reason: 
 
 FIND_MAX: Final = 1_000
 REPLACE_MAX: Final = 10_000
+# Bounds memory: each place holds two values.
 MAX_PLACES: Final = 200_000
 
 
@@ -256,6 +257,7 @@ def undo_replacement(*, actor: Actor, replacement_id: UUID | str) -> UndoneRepla
     Raises `NotFound`, or `Conflict` (`already_undone`).
     """
     actor.require_person("find and replace")
+    # Locked, so that two undo requests can't both run.
     found = find_by_id(Replacement.objects.select_for_update(of=("self",)), replacement_id)
     if found is None:
         raise NotFound(

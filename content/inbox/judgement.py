@@ -129,6 +129,7 @@ def _look_up(
     if not spelled and not new_words:
         return set(), set()
     here = Counter(_words_of(view.below))
+    # One occurrence is the one that the change replaces.
     used = {word for word in spelled if here[word] > 1}
     known = new_words & set(here)
     if source is not None:

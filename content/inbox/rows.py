@@ -204,6 +204,7 @@ def follow(post: Post, views: Sequence[LayerView]) -> None:
     if known:
         QueuedChange.objects.filter(pk__in=[pk for _, pk in known.values()]).delete()
     if moved:
+        # An upsert: changed paths have a row already, new paths don't.
         QueuedChange.objects.bulk_create(
             moved,
             update_conflicts=True,
@@ -221,6 +222,7 @@ def rebuild() -> int:
         .values_list("pk", flat=True)
     )
     for begin in range(0, len(ids), _BATCH):
+        # A transaction per batch: the locks make writers of these posts wait.
         with transaction.atomic():
             locked = Post.objects.filter(pk__in=ids[begin : begin + _BATCH]).order_by("pk")
             posts = list(locked.select_for_update(of=("self",), no_key=True))

@@ -28,6 +28,7 @@ def follow_content_migrations() -> int:
 
     Called after `migrate`. Does nothing if no content migration is open.
     """
+    # Locked, so that two processes after `migrate` don't both update the data.
     open_ones = list(ContentMigration.objects.select_for_update().filter(followed_at=None))
     if not open_ones:
         return 0

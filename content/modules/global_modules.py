@@ -76,6 +76,8 @@ def create_global(
     if definition is not None and not has_lost_references:
         check_props(PropsChange(definition.Props, {}, module.props), actor=actor)
     try:
+        # The constraint decides whether the slug is free, because a check before the insert would race. The
+        # savepoint keeps the outer transaction usable.
         with transaction.atomic():
             module.save(force_insert=True)
     except IntegrityError:

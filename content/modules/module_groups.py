@@ -70,6 +70,8 @@ def create_group(
         modules=_clean_places(post_type, modules, actor),
     )
     try:
+        # The constraint decides whether the name is free, because a check before the insert would race. The
+        # savepoint keeps the outer transaction usable.
         with transaction.atomic():
             group.save(force_insert=True)
     except IntegrityError:

@@ -115,6 +115,7 @@ def _in_order(roles: Iterable[str]) -> tuple[str, ...]:
     `closing`."""
     last = ROLE_ORDER.index("closing")
     places_ = {role: (place, "") for place, role in enumerate(ROLE_ORDER)}
+    # Half a position before `closing`, sorted by name.
     return tuple(sorted(set(roles), key=lambda role: places_.get(role, (last - 0.5, role))))
 
 

@@ -40,6 +40,7 @@ def set_missing_canonicals(*, actor: Actor) -> int:
     total, after = 0, UUID(int=0)
     until = time.monotonic() + SECONDS
     while True:
+        # A transaction per batch, so that posts are locked only briefly.
         with transaction.atomic():
             rows = posts_without_canonical().filter(pk__gt=after).order_by("pk")
             posts = list(rows.select_for_update(of=("self",), no_key=True)[:BATCH_SIZE])
@@ -56,4 +57,5 @@ def set_missing_canonicals(*, actor: Actor) -> int:
         total += len(written)
         if len(posts) < BATCH_SIZE or time.monotonic() >= until:
             return total
+        # Continues after the last key, because posts whose URL is too long still match the filter.
         after = posts[-1].pk

@@ -70,6 +70,7 @@ def _copy(job: PostJob, items: Items, actor: Actor) -> None:
 def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
     """Copy pages of one level. If that fails, copy them one by one, so that only the failing pages are refused."""
     try:
+        # A savepoint: a failed level is undone before its pages are copied one by one.
         with transaction.atomic():
             copies = copy_below(below={item.post: below[item.post] for item in items}, actor=actor)
     # Both concern the whole job, not single pages: the runner stops or retries.

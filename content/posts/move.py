@@ -317,6 +317,7 @@ def _renumber(orders: Mapping[UUID, int], actor: Actor) -> list[Written]:
         ) % {"most": MAX_RENUMBERED}
         raise RuleViolation(message, code="too_many")
     rows = Post.objects.alive().filter(pk__in=orders).order_by("pk")
+    # Locked in order of ids, as by all writers, so that they can't deadlock.
     locked = rows.select_for_update(of=("self",), no_key=True) if orders else rows.none()
     written = []
     for post, document in post_repository.load_many(locked):

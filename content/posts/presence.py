@@ -94,6 +94,7 @@ def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
 def _add(post_id: UUID, actor: Actor, mark: EditingMark) -> None:
     """Insert a mark unless the key exists, and delete the user's surplus marks."""
     mark.post_id, mark.user_id = post_id, actor.user.pk
+    # Two reports of a new page may arrive at the same time.
     EditingMark.objects.bulk_create([mark], ignore_conflicts=True)
     own = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk)
     newest = own.order_by("is_closed", "-seen_at").values_list("pk", flat=True)[:MAX_OPEN_PAGES]

@@ -155,6 +155,7 @@ def publish_due_posts(actor: Actor) -> int:
 def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
     """Publish a due post, or record why it can't be published. Return True if it was published."""
     try:
+        # A transaction per post: a failure rolls back this post only, and is then recorded in another one.
         with transaction.atomic():
             post = lock_post(post_id, actor)
             # Checked again under the lock: another process may have published or rescheduled the post.
@@ -187,6 +188,7 @@ def _require_language(post: Post) -> None:
 @transaction.atomic
 def _record_failure(post_id: UUID, reason: str, actor: Actor) -> None:
     """Record that a schedule failed, once per date, because every run of the scheduler tries and fails again."""
+    # Locked, so that two runs of the scheduler can't both record the failure.
     post = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
     if post is None or post.publish_at is None:
         return

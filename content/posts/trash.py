@@ -84,6 +84,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
             post.save(
                 update_fields=["deleted_at", "publish_at", "path", "canonical_url", "updated_at"]
             )
+    # The constraint decides whether the path is still free, because a check before would race.
     except IntegrityError:
         raise taken_by_another(post, actor) from None
     return_post(post)

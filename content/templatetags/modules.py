@@ -15,6 +15,7 @@ from proofroom.definitions.richtext.html import to_html
 
 register = template.Library()
 
+# The same escapes as in Django's `json_script`.
 _SCRIPT_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
 
 

@@ -161,6 +161,7 @@ def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
     return cast("QuerySet[Post, Row]", rows)
 
 
+# One entry per combination of filters and page size, of which clients use few.
 @lru_cache(maxsize=256)
 def _first_page(
     names: tuple[str, ...],

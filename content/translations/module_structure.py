@@ -66,6 +66,7 @@ def add_source_module(
         return document.with_module(copy, places[-1] + 1 if places else 0)
 
     _write(post_id, actor, layer, edit, expected_version)
+    # The write above may have updated this row through another instance.
     origin.refresh_from_db()
     origin.modules[module.id] = copy.id
     now = source_hashes(source, {module.id: copy.id})

@@ -286,6 +286,7 @@ def propose_translations(
     wanted = list(dict.fromkeys(locales))
     outcomes: list[LanguageOutcome] = []
     for locale in wanted:
+        # Between languages, so that finished proposals stay.
         check_cancelled()
         try:
             made = propose_translation(

@@ -105,6 +105,7 @@ def read_fields(data: QueryDict) -> Json:
             field["options"] = [line.strip() for line in lines if line.strip()]
         for name in _NUMBERS:
             number = data.get(f"{name}-{key}", "").strip()
+            # Other input stays text, which validation refuses with a message.
             is_whole = number.isascii() and number.isdigit() and len(number) < 10
             field[name] = int(number) if is_whole else number
         # Lengths and patterns exist only for some types.

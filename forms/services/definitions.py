@@ -40,6 +40,8 @@ def create_form(
     form = FormDefinition(id=form_id or uuid4(), slug=clean_slug(slug), locale=clean_locale(locale))
     read_definition(values).write_to(form)
     try:
+        # The constraint decides whether the slug is free, because a check before the insert would race. The
+        # savepoint keeps the outer transaction usable.
         with transaction.atomic():
             form.save(force_insert=True)
             _record("created", form, actor)

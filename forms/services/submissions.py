@@ -30,6 +30,7 @@ from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
 from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, refuse_unstorable
 
+# Bounds the response to a request with many unknown fields.
 _MAX_REFUSALS: Final = 50
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
@@ -219,6 +220,7 @@ def submit_form(
         payload = read_answers(fields_of(form), given)
     admit()
     content: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
+    # The submission and its events are stored together or not at all.
     with transaction.atomic():
         # The first event is for webhooks and the log, the second one triggers agents.
         names = ("form.submitted", "form.submit")
@@ -273,6 +275,7 @@ def prune_submissions(*, days: int) -> int:
     rows = FormSubmission.objects.filter(created_at__lt=timezone.now() - timedelta(days=days))
     total = 0
     while True:
+        # A transaction per batch, so that a large backlog doesn't hold its locks for long.
         with transaction.atomic():
             batch = list(rows.select_for_update().order_by("created_at")[:_BATCH_SIZE])
             if not batch:

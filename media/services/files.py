@@ -92,6 +92,7 @@ def store_image(
         uploaded_by_id=actor.user.pk,
     )
     cleaned = read_file(file, new_to=actor if is_new_only else None, is_image_only=is_image_only)
+    # The file is written before the transaction begins, so that no lock is held meanwhile.
     with file_store.new_file(cleaned.suffix, cleaned.content) as name, transaction.atomic():
         # Checked again under a lock, because another process may have stored the same file meanwhile.
         if is_new_only:
@@ -184,6 +185,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
     find_asset(asset_id, actor)  # before the file is read, which is slow
     name = clean_filename(filename)
     cleaned = read_file(file)
+    # The file is written before the transaction begins, so that no lock is held meanwhile.
     with file_store.new_file(cleaned.suffix, cleaned.content) as path, transaction.atomic():
         asset = lock_asset(asset_id, actor)
         before, is_dark = asset.filename, bool(asset.dark_variants)

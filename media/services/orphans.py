@@ -65,6 +65,7 @@ def delete_orphans(*, names: Collection[str], actor: Actor) -> Deleted:
     if not 1 <= len(wanted) <= MAX_ORPHANS:
         message = _("Choose 1 to %(most)s files at a time.") % {"most": MAX_ORPHANS}
         raise invalid("names", message)
+    # Locked, so that two requests don't overwrite each other's list.
     check = FileCheck.objects.select_for_update().filter(finished_at__isnull=False).first()
     if check is None or not set(wanted) <= set(check.orphaned):
         raise Conflict(

@@ -45,6 +45,8 @@ def fetch_file(url: str) -> tuple[bytes, str]:
             raise FetchFailed(
                 _("The other site responded with status %(status)s.") % {"status": answer.status}
             )
+        # The note says that the body was cut: at the limit because of its size, before it by the other
+        # site.
         if len(answer.body) >= limit and answer.note:
             raise TooLarge(
                 _("The file is larger than %(media_max_bytes)s MB.")

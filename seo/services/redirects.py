@@ -20,6 +20,7 @@ from seo.models import NewRedirect, Redirect, RedirectChanges, RedirectType
 from seo.queries import find_redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
 
+# Bounds the number of queries. Saved redirects are collapsed, so chains are short.
 MAX_CHAIN: Final = 20
 
 
