@@ -176,6 +176,7 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
     except RuleViolation as refusal:
         return _show_again(slug, sent, refusal.details, 422)
     except TooManySubmissions as refusal:
+        # Rounded up.
         minutes = -(-refusal.wait // 60)
         response = _show_again(
             slug,

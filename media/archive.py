@@ -104,6 +104,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
         for part in batches(rows, _BATCH):
             here = Asset.objects.in_bulk([UUID(row.id) for row in part])
             wanted = {row.digest for row in part if row.digest and UUID(row.id) not in here}
+            # In reverse, so that of several equal files the one with the lowest key wins.
             same = {a.digest: a for a in Asset.objects.filter(digest__in=wanted).order_by("-pk")}
             for row in part:
                 asset = here.get(UUID(row.id)) or same.get(row.digest)
@@ -209,6 +210,7 @@ def _create(row: MediaRow, job: ArchiveImport) -> Asset:
         asset.file.name = row.file
     asset.digest = row.digest
     asset.save(force_insert=True)
+    # `auto_now_add` overwrites `created_at` on insert.
     Asset.objects.filter(pk=asset.pk).update(created_at=read_moment(row.created_at))
     if stored is None:
         StoredFile.objects.update_or_create(name=row.file, defaults={"asset": asset})

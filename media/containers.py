@@ -182,15 +182,18 @@ def _hide_items(file: _File, iloc: _Box, dropped: set[int], near: list[tuple[int
 
 
 _PNG_HEAD: Final = b"\x89PNG\r\n\x1a\n"
+# The critical chunks, transparency, and the chunks of APNG.
 _PNG_KEPT: Final = frozenset(
     {b"IHDR", b"PLTE", b"tRNS", b"IDAT", b"IEND", b"acTL", b"fcTL", b"fdAT"}
 )
+# All chunks except colour profile, EXIF, XMP and unknown ones.
 _WEBP_KEPT: Final = frozenset({b"VP8X", b"VP8 ", b"VP8L", b"ALPH", b"ANIM", b"ANMF"})
 _WEBP_FRAME: Final = frozenset({b"VP8 ", b"VP8L", b"ALPH"})
 _WEBP_METADATA: Final = 0x20 | 0x08 | 0x04
 """Flags for a colour profile, EXIF and XMP."""
 _JPEG_MARK: Final = re.compile(rb"\xff[^\x00\xff\xd0-\xd7]")
 """A marker that ends the data of a scan: 0xFF with 0x00 or a restart marker is part of the data."""
+# Frame headers, coding tables, scans, quantization tables, line counts and restart intervals.
 _JPEG_KEPT: Final = frozenset({*range(0xC0, 0xC8), *range(0xC9, 0xD0), 0xDA, 0xDB, 0xDC, 0xDD})
 
 
@@ -243,6 +246,7 @@ def _png(content: bytes) -> bytes:
     while True:
         head = reader.take(8)
         length, kind = struct.unpack(">I4s", head)
+        # Includes the checksum after the data.
         body = reader.take(length + 4)
         if kind in _PNG_KEPT:
             out.append(head + body)
@@ -264,6 +268,7 @@ def _webp_chunks(content: bytes, at: int, kept: frozenset[bytes]) -> list[bytes]
     while reader.at < len(content):
         kind, length = struct.unpack("<4sI", reader.take(8))
         body = reader.take(length)
+        # RIFF chunks are padded to an even length.
         reader.at += length % 2
         if kind not in kept:
             continue
@@ -277,6 +282,7 @@ def _webp_chunks(content: bytes, at: int, kept: frozenset[bytes]) -> list[bytes]
 
 def _gif(content: bytes) -> bytes:
     reader, out = _Reader(content), []
+    # Signature and logical screen descriptor.
     head = reader.take(13)
     out += [head, reader.take(_gif_colours(head[10]))]
     control = b""
@@ -290,6 +296,7 @@ def _gif(content: bytes) -> bytes:
             control = b""
         elif kind == b"!":
             label, blocks = reader.take(1), _gif_blocks(reader)
+            # A graphic control extension applies to the next image.
             if label == b"\xf9":
                 control = kind + label + blocks
             elif label == b"\xff" and blocks.startswith(b"\x0bNETSCAPE2.0"):

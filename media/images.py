@@ -105,8 +105,10 @@ def _encode_anew(content: bytes, max_pixels: int) -> tuple[bytes, tuple[int, int
 def _open(content: bytes, max_pixels: int) -> Image.Image:
     """Open the image and read only its header, to know its size before decoding."""
     try:
+        # Other decoders of Pillow must not see untrusted input.
         image = Image.open(BytesIO(content), formats=list(_FORMATS))
         pixels = image.width * image.height
+        # Counting frames may read the whole file, so it is skipped for images that are refused anyway.
         frames = frames_of(image) if pixels <= max_pixels else 1
     except Image.DecompressionBombError:
         raise _too_many_pixels(max_pixels) from None
@@ -160,6 +162,7 @@ def _copy_pixels(
         raise ValueError("the file is two things at once")
     _load_all(checked, max_pixels)
     width, height = checked.size
+    # The orientations 5 to 8 swap width and height.
     return copied, (height, width) if kind == "AVIF" and turned >= 5 else (width, height)
 
 
@@ -237,6 +240,7 @@ def _in_8_bits(image: Image.Image) -> Image.Image:
 
 def _to_srgb(image: Image.Image, profile: bytes) -> Image.Image:
     """Convert to sRGB, because without its profile the image would look dull. A broken profile is ignored."""
+    # Profiles don't cover transparency, so alpha is set aside and added again.
     alpha = image.getchannel("A") if image.mode == "RGBA" else None
     bare = image.convert("RGB") if alpha is not None else image
     try:

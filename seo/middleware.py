@@ -47,8 +47,10 @@ class HitCounter:
             is_due = WRITE_SECONDS == 0 or len(self._waiting) > MAX_WAITING
             if not is_due and self._timer is None:
                 self._timer = Timer(WRITE_SECONDS, self._write_in_thread)
+                # A daemon thread doesn't delay the end of the process; `atexit` writes the last hits.
                 self._timer.daemon = True
                 self._timer.start()
+        # Outside the lock, which `write` takes itself.
         if is_due:
             self.write()
 

@@ -233,6 +233,7 @@ def make_sitemap(origin: str) -> SitemapBuild:
         first = index.end(b"</sitemapindex>\n")
         digests.insert(0, first.digest)
     else:
+        # A single part is served as `/sitemap.xml` itself.
         cache.delete(file_key(id_, 1))
     cache.set(file_key(id_, 0), first.packed, kept_seconds)
     build = SitemapBuild(id_, urls, now, now + FRESH_SECONDS, version, tuple(digests))

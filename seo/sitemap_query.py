@@ -51,6 +51,7 @@ _POSTGRESQL: Final = _Dialect(
 )
 _SQLITE: Final = _Dialect(
     indexed="json_type({post}.robots_json, '$.index') IS NOT 'false'",
+    # Doubled percent signs, because the query has parameters.
     moment="strftime('%%Y-%%m-%%dT%%H:%%M:%%SZ', {value})",
     group="json_group_array(json_array({values}))",
     first="printf('%%09d', numbered.n)",
@@ -76,6 +77,7 @@ def listed_posts() -> Iterator[SitemapPost]:
                 plain.execute("SET LOCAL cursor_tuple_fraction = 1")
                 # JIT compilation took longer than the query.
                 plain.execute("SET LOCAL jit = off")
+        # The condition with the locales occurs twice in the query.
         cursor.execute(listed_posts_sql(), locales * 2)
         while rows := cursor.fetchmany(_ROWS_A_FETCH):
             for path, canonical, changed, found in rows:

@@ -92,6 +92,7 @@ class ImportViewSet(ApiViewSet):
         """Create a draft from a post's canonical JSON. Referenced objects must exist here."""
         body = body_object(request)
         if "schemaVersion" in body:
+            # A bare document, as `/export` returns it.
             body = {"document": body}
         # Before validation, because another version may have another schema and would give misleading errors.
         document = body.get("document")

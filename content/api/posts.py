@@ -147,6 +147,7 @@ class PostViewSet(ApiViewSet):
         version = expected_version(request, body.pop("version", None))
         status = _optional_text(body, "status")
         published_at: PublishedAt = UNCHANGED
+        # A missing key is not the same as null, which clears the date.
         if "publishedAt" in body:
             published_at = read_published_at(body.pop("publishedAt"))
         post = post_reads.require_post(post_id, self.actor)

@@ -230,6 +230,7 @@ def _new_post(
     if job.mode == Mode.PROPOSE:
         status = Status.DRAFT
     moment = post_repository.column_value("publishAt", due)
+    # A schedule in the past would publish the post at the next run of the scheduler.
     is_past = not isinstance(moment, datetime) or moment <= timezone.now()
     if due is not None and (job.mode == Mode.PROPOSE or is_past):
         job.note(

@@ -43,6 +43,7 @@ from proofroom.core.json import Json, JsonObject
 
 _KNOWN: Final = "posts.known"
 """Job state key: True if posts of the archive already existed."""
+# A post whose parent is in the trash counts as top level.
 _TREE: Final = """
     WITH RECURSIVE tree (id, level) AS (
         SELECT post.id, 0 FROM content_post post

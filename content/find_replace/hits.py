@@ -65,6 +65,7 @@ class HitFinder(Substitution):
                     table,
                     row,
                     path,
+                    # The number distinguishes several occurrences in one text.
                     f"{place}.{number}",
                     ("…" if start > _CONTEXT else "") + value[max(0, start - _CONTEXT) : start],
                     match[0],

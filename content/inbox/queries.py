@@ -20,6 +20,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.core.observability.metrics import MetricReading, count_readings
 
 AGES: Final = {"day": timedelta(days=1), "week": timedelta(days=7), "month": timedelta(days=30)}
+# The title of a proposed post is only in its draft.
 _PROPOSED: Final = Cast(
     KeyTextTransform("title", KeyTransform("post", F("draft__document"))), TextField()
 )

@@ -228,6 +228,7 @@ def rebuild() -> int:
             posts = list(locked.select_for_update(of=("self",), no_key=True))
             for layers in open_layers_of_many(posts):
                 follow(layers.post, [layers.review, layers.ai_review])
+    # The loop doesn't visit posts whose drafts are all empty.
     QueuedChange.objects.filter(draft__is_empty=True).delete()
     return QueuedChange.objects.count()
 

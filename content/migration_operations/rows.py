@@ -213,6 +213,7 @@ class StoredRows:
                     deleted_ids.append(row.pk)
                 if not paths or list(paths) == [row.path]:
                     continue
+                # A value that was split gets a provenance row for each part.
                 columns = {field.attname: getattr(row, field.attname) for field in row._meta.fields}
                 more += [table.model(**{**columns, "id": None, "path": path}) for path in paths[1:]]
                 row.path = paths[0]

@@ -84,6 +84,7 @@ def save_copy(
     # copy, and `ignore_conflicts` makes the insert a no-op in that case.
     if not same.update(entries=stored_entries, saved_at=copy.saved_at):
         Autosave.objects.bulk_create([copy], ignore_conflicts=True)
+        # Only after an insert, because an update doesn't change the number of copies.
         newest = own.order_by("-saved_at", "pk").values_list("pk", flat=True)[:MAX_COPIES]
         own.exclude(pk__in=list(newest)).delete()
     for one in follows:

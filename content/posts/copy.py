@@ -101,6 +101,7 @@ def _require_rights(actor: Actor) -> None:
 def _build_copies(fields_by_page: Mapping[Post, JsonObject], actor: Actor) -> list[_Copy]:
     """Return unsaved copies of the posts with the given field values, in the order of the posts."""
     new: list[_Copy] = []
+    # One lookup per type and language instead of one per page.
     pattern = cache(pattern_of)
     for page, document in post_repository.load_many(fields_by_page):
         copy = new_row(actor, page.type, page.locale, None)

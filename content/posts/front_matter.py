@@ -25,6 +25,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
     A thematic break at the top is not front matter: a second fence must follow, with a mapping between them.
     Raises `BadFrontMatter` with a message for the user.
     """
+    # Some editors write a byte order mark.
     lines = text.removeprefix("\ufeff").splitlines(keepends=True)
     if not lines or lines[0].rstrip() != _FENCE:
         return {}, text.removeprefix("\ufeff")
@@ -34,6 +35,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
         return {}, text
     try:
         found = yaml.safe_load("".join(lines[1:end]))
+    # PyYAML raises ValueError for impossible dates and RecursionError for deep nesting.
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         reason = " ".join(str(error).split())
         raise BadFrontMatter(f"The front matter is not valid YAML: {reason}") from None
@@ -46,6 +48,7 @@ def split_front_matter(text: str) -> tuple[Mapping[str, object], str]:
 
 def require_bounded(value: object) -> None:
     """Raise `BadFrontMatter` if the value has too many nested values or too large a number."""
+    # Iterative, so that deep nesting can't exceed the recursion limit.
     waiting, seen = [value], 0
     while waiting:
         one = waiting.pop()

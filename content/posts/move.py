@@ -83,13 +83,16 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
     changes: list[AddressChange] = []
     total = redirects = 0
     used_slugs: set[str] = set()
+    # One lookup per type and language instead of one per page.
     pattern = cache(pattern_of)
     for post in posts:
+        # Only the order changes, which has no effect on paths.
         if parent_id == post.parent_id:
             continue
         _require_place(post, parent_id, actor)
         check_depth(post, check_parent(post, parent_id, actor))
         check_slug_is_free(post, post.slug, parent_id)
+        # The moved pages are not at the new place yet, so they are also compared with each other.
         if post.slug in used_slugs:
             message = _(
                 "Two of these pages have the slug %(slug)r and cannot have the same parent."
@@ -97,6 +100,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
             raise invalid("slug", message % {"slug": post.slug}, code="slug_taken")
         used_slugs.add(post.slug)
         before = post.path
+        # In memory only, to compute the new paths.
         post.parent = parent
         post.path = path_for(post, pattern(post.type, post.locale))
         if post.path == before:

@@ -198,8 +198,7 @@ def count_mismatches(translations: Sequence[Post], who: Scoped | None = None) ->
     keys = _count_keys(list(listed.values()), who)
     missing = [listed[pk] for pk, key in keys.items() if key not in _counts]
     if len(_counts) + len(missing) > _MAX_COUNTS:
-        # Cleared as a whole: entries of old versions are never read again, but can't be told from current
-        # ones.
+        # Cleared as a whole: most entries are of old versions, which are never read again.
         _counts.clear()
     counted = live_mismatches(missing, who) if missing else {}
     for post in missing:

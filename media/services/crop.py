@@ -65,6 +65,7 @@ def crop(content: bytes, box: Box) -> tuple[bytes, str]:
     kind, suffix = _KINDS.get(str(image.format), _OTHERS)
     whole = normalize_orientation(image)
     left, top = round(box.left * whole.width), round(box.top * whole.height)
+    # Rounding must not give an empty area or one outside the image.
     left, top = min(left, whole.width - 1), min(top, whole.height - 1)
     right = max(left + 1, min(whole.width, round((box.left + box.width) * whole.width)))
     bottom = max(top + 1, min(whole.height, round((box.top + box.height) * whole.height)))

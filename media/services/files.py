@@ -151,6 +151,7 @@ def _refuse_known(digest: str, actor: Actor) -> None:
 def _wait_for_others(digest: str) -> None:
     """Let only one transaction at a time add this content. SQLite has a single writer anyway."""
     if connection.vendor == "postgresql":
+        # Advisory locks take a signed 64-bit key.
         key = int.from_bytes(bytes.fromhex(digest)[:8], "big", signed=True)
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [key])

@@ -118,6 +118,7 @@ def _find_assets(tokens: Collection[Token]) -> dict[Token, UUID]:
         for name in reversed(same)
         if name in known
     }
+    # Sorted, so that two transactions lock in the same order.
     there = _lock_shared(
         sorted({token for token in tokens if isinstance(token, UUID)} | {*named.values()})
     )
@@ -137,6 +138,7 @@ def _lock_shared(ids: Sequence[UUID]) -> set[UUID]:
         if connection.vendor != "postgresql":
             found |= {row["pk"] for row in rows}
             continue
+        # Django has no option for FOR KEY SHARE.
         sql, parameters = rows.query.sql_with_params()
         with connection.cursor() as cursor:
             cursor.execute(f"{sql} FOR KEY SHARE", parameters)

@@ -58,6 +58,7 @@ class RedirectImportForm(forms.Form):
             if (file.size or 0) > 4 * MAX_CHARACTERS:
                 raise forms.ValidationError({"file": _("The file is too large.")})
             try:
+                # Spreadsheets write a byte order mark.
                 values["text"] = file.read().decode("utf-8-sig")
             except UnicodeDecodeError:
                 raise forms.ValidationError({"file": _("The file is not UTF-8 text.")}) from None
