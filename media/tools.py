@@ -76,7 +76,7 @@ class MissingFile(Result):
 
 
 class CheckedFiles(Result):
-    """`at`: time of the last worker check, if there are too many files for one call."""
+    """`at`: time of a worker's check, if there are too many files."""
 
     checked: int
     missing: list[MissingFile]
@@ -120,7 +120,7 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
 
 @tool(title="Search media", kind="read", permission="media.view", group="media", result=FilePage)
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
-    """Search files by words in alt text, description, filename or category, ranked in that order."""
+    """Search files by words in alt text, description, filename or category, in that order."""
     rows = queries.list_assets(actor=actor, search=arguments.q)
     return page_of_ranked(arguments, "search_media", rows, _files(arguments))
 
@@ -156,7 +156,7 @@ def list_media_categories(actor: Actor, arguments: Paged) -> JsonObject:
     result=PlacePage,
 )
 def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
-    """List the places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
+    """List places that use a file, live and staged: postId or globalSlug, title, locale, layer, path."""
     asset = find_asset(arguments.id, actor)
     rows = usage_sources.visible_uses_of(asset, actor)
 

@@ -148,7 +148,7 @@ class GlobalModuleViewSet(ApiViewSet):
 
     @extend_schema(request=NewGlobalModule, responses={201: GlobalModuleAnswer})
     def create(self, request: Request) -> Response:
-        """Create a global module, not used by any post yet."""
+        """Create a global module, used by no post yet."""
         body = read_body(request, NewGlobalModule)
         module = create_global(
             actor=self.actor,

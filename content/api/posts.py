@@ -95,7 +95,7 @@ class PostViewSet(ApiViewSet):
 
     @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
-        """List posts with their live modules; `layers` has the state of staged changes."""
+        """List posts with their live modules; `layers` describes staged changes."""
         return Response(post_reads.post_list(request, actor=self.actor))
 
     @extend_schema(

@@ -307,9 +307,7 @@ class Submit(Staging):
 )
 def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     """Submit staged changes in AI Review for approval by people.
-
-    Paths a person staged differently stay as conflicts.
-    """
+    Paths a person staged differently stay as conflicts."""
     writer = resolve_author(actor, arguments.agent_id)
     require_post(arguments.post_id, actor)
     done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
