@@ -1,4 +1,4 @@
-"""Addresses of the source become those of the site: of files, links and posts, wherever a post names them."""
+"""Rewrites the addresses of files, links and posts in a source to those of the site."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _MOST_NAMED: Final = 50
 
 @dataclass
 class PostAddresses:
-    """The addresses in the content of one post at `base` in the source. Remembers what leads nowhere."""
+    """Rewrites addresses in one post whose address in the source is `base`. Collects the ones without a target."""
 
     writer: ImportWriter
     base: str
     source_id: str = ""
     dead_links: dict[str, None] = field(default_factory=dict)
     dead_places: dict[str, None] = field(default_factory=dict)
-    """Links to pages that are here, at a place that is not."""
+    """Links to imported pages with an unknown fragment."""
     missing_files: list[str] = field(default_factory=list)
     missing_in_modules: list[str] = field(default_factory=list)
-    """Those of them whose place has no text that describes the picture."""
+    """Missing pictures in modules that have no field for an alternative text."""
 
     def resolve(self, props: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
         known = props_of(props)
@@ -99,7 +99,7 @@ class PostAddresses:
         return found
 
     def _image(self, node: JsonObject) -> JsonObject | None:
-        """The picture with its address here; its description where its file did not come in."""
+        """Return the picture with its new address; its alternative text if the file was not imported."""
         attrs = dict(cast("Mapping[str, Json]", node["attrs"]))
         address = str(attrs["src"])
         asset = self.writer.asset(address, self.base)
@@ -115,7 +115,7 @@ class PostAddresses:
         return {**text, "marks": node["marks"]} if "marks" in node else text
 
     def report(self) -> list[str]:
-        """A sentence for each address that leads nowhere here."""
+        """Return a sentence for each address without a target."""
         found = [
             _("The link to %(address)s does not match any post in the source.")
             % {"address": address[:300]}

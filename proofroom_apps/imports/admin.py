@@ -1,6 +1,6 @@
-"""Imports and exports in the admin: each is a run that a worker carries out, and whose report is kept.
+"""Imports and exports in the admin. Each is a run that a worker executes, with a stored report.
 
-What is uploaded is tried first; of an archive, the dry run is the comparison with what is here.
+An upload starts with a dry run; for an archive, the dry run compares it with the site.
 """
 
 from __future__ import annotations
@@ -88,12 +88,12 @@ _SEVERITIES: Final = ("error", "warning", "info")
 
 
 def content_importers() -> list[type[ContentImporter]]:
-    """The sources of the form, those of the site's own apps too."""
+    """Return the sources that the form offers, including those of the site's own apps."""
     return [one for one in importers if issubclass(one, ContentImporter)]
 
 
 class OptionalJson(forms.JSONField):
-    """A field for JSON that is blank at first, where Django's says null, and refuses what is nested too deeply."""
+    """A JSON field that is blank at first instead of null, and refuses deeply nested JSON."""
 
     def to_python(self, value: Any) -> Any:
         try:
@@ -275,7 +275,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         return str(self.states[row.state][1])
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        """Start a dry run, which stores nothing."""
+        """Start a dry run, which stores no content."""
         values = form.cleaned_data
         file = cast("UploadedFile[bytes]", values["file"])
         importer = find_importer(values["source"])
@@ -314,7 +314,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         return answer
 
     def _archive_page(self, request: HttpRequest) -> HttpResponse:
-        """Take an archive, and compare it with what is here."""
+        """Upload an archive and compare it with the site."""
         require(request, self.add_permission)
         posted = request.method == "POST"
         form = ArchiveForm(request.POST, request.FILES) if posted else ArchiveForm()
@@ -347,7 +347,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         return run.name
 
     def act(self, request: HttpRequest, run: ImportRun, action: str) -> ImportRun:
-        """Cancel it, or import for good what was tried."""
+        """Cancel the run, or start the import after its dry run."""
         if action == "cancel":
             cancel_run(run_id=run.pk, actor=actor_of(request))
             messages.success(
@@ -464,7 +464,7 @@ class ExportRunAdmin(RunAdmin[ExportRun]):
         }
 
     def download_view(self, request: HttpRequest, object_id: UUID) -> HttpResponseBase:
-        """The archive, to whoever may export; nothing keeps a copy on the way."""
+        """Stream the archive to users who may export. It must not be cached."""
         require(request, self.view_permission)
         run = self.find_run(request, str(object_id))
         try:
@@ -483,7 +483,7 @@ class ExportRunAdmin(RunAdmin[ExportRun]):
 
 
 def _may_import(request: HttpRequest, mode: Mode) -> bool:
-    """Whether the person may import an archive in that mode."""
+    """Return whether the user may import an archive in that mode."""
     try:
         require_mode(actor_of(request), mode)
     except NotAllowed:

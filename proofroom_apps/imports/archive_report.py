@@ -1,4 +1,4 @@
-"""The report of an archive as the admin shows it: each thing with its fields, here and in the archive."""
+"""The report of an archive for the admin: each object with its fields on the site and in the archive."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class FieldRow:
 
 @dataclass(frozen=True, slots=True)
 class ReportEntry:
-    """One thing of the archive: what would come of it, and the fields that differ."""
+    """An object of the archive: the outcome of its import, and the fields that differ."""
 
     line: ImportLine
     kind: str
@@ -85,7 +85,7 @@ def kind_label(name: str) -> str:
 
 
 def filter_lines(lines: QuerySet[ImportLine], show: str) -> QuerySet[ImportLine]:
-    """The lines that a filter of the report shows; of an unknown one all."""
+    """Return the lines for a filter of the report; all lines for an unknown filter."""
     if show == "conflict":
         return lines.filter(is_conflict=True)
     if show == "changed":

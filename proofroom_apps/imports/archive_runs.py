@@ -1,4 +1,4 @@
-"""Runs of archives: a comparison first, then the import, all of it or nothing."""
+"""Runs of archives: a comparison, then the import in one transaction."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from proofroom_apps.imports.run_watch import RunCancelled, RunWatch
 from proofroom_apps.imports.runs import IMPORT_RUNS, MAX_LINES, end_run
 
 MAX_FIELDS: Final = 50
-"""Fields of one entry whose values a report keeps."""
+"""Maximum number of fields of an entry whose values a report stores."""
 _VALUE_MAX: Final = 1_000
 
 
 def execute_archive(run: ImportRun, path: Path, actor: Actor, mode: Mode) -> None:
-    """Import the archive, or compare it with what is here where the run is a dry run."""
+    """Import the archive, or compare it with the site in a dry run."""
     watch = RunWatch(run.pk)
     with TemporaryFile() as spool:
         report = _Spool(spool)
@@ -62,7 +62,7 @@ def execute_archive(run: ImportRun, path: Path, actor: Actor, mode: Mode) -> Non
 
 
 class _Spool:
-    """The lines of a report in a file, since nothing can be stored beside the transaction of the import."""
+    """Report lines in a file, since they cannot be stored during the import's transaction."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -124,7 +124,7 @@ class _Spool:
 
 
 def _shorten(value: Json) -> Json:
-    """The value as people read it: of what is nested its texts, of long text the beginning."""
+    """Return the value for readers: the texts of nested values, the beginning of long texts."""
     if isinstance(value, dict | list):
         value = "\n".join(words_of(None, value)) or json.dumps(value, ensure_ascii=False)
     if isinstance(value, str) and len(value) > _VALUE_MAX:

@@ -1,4 +1,4 @@
-"""Uploaded archives: unpacked into a folder, with nothing that leads out of it."""
+"""Uploaded archives: unpacks them into a folder. No entry can write outside of it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from proofroom.core.errors import RuleViolation
 
 MAX_FILES: Final = 20_000
 MAX_BYTES: Final = 2 * 1024 * 1024 * 1024
-"""Of all files together, unpacked."""
+"""Maximum size of all files together, unpacked, in bytes."""
 _DAMAGED: Final = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError,
 )  # fmt: skip
-"""What Python's reader of ZIP files raises for one that is damaged."""
+"""Exceptions that Python's ZIP reader raises for a damaged file."""
 
 
 def unpack(archive: Path, folder: Path) -> None:
-    """Unpack a ZIP archive into a new folder. Raises `RuleViolation`; links are left out."""
+    """Unpack a ZIP archive into a new folder. Raises `RuleViolation`. Symbolic links are left out."""
     folder.mkdir()
     total = 0
     try:
@@ -70,7 +70,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def content_folder(folder: Path) -> Path:
-    """The folder with the content of an archive that was unpacked into `folder`."""
+    """Return the folder with the content of an archive that was unpacked into `folder`."""
     inside = [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
     # Most archives hold one folder, which is the content.
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder

@@ -1,4 +1,4 @@
-"""The authors that a source names, in whatever form: by an address, a name, or an object that describes them."""
+"""The authors that a source names by address, name or object."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _IDS: Final = ("key", "id", "documentId", "_id", "_ref", "slug")
 def read_authors(
     value: object, described: Mapping[str, object] | None = None
 ) -> tuple[str, list[str]]:
-    """The first e-mail address, and what else there is of the authors: names, and further addresses.
+    """Return the first e-mail address, and the names and other addresses of the authors.
 
-    `described` are the authors that the source describes elsewhere, by their keys.
+    `described` are authors that the source describes elsewhere, by key.
     """
     emails: list[str] = []
     names: list[str] = []

@@ -1,4 +1,4 @@
-"""Takes out of the texts of a source what the rules of the site refuse: the one door that every item goes through."""
+"""Removes characters that the site refuses from the texts of a source. Every item passes through it."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ _CHARACTERS_NAMED: Final = 20
 
 
 def clean_items(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items with texts that the site can store, after remarks that name what was left out of them.
+    """Yield the items with texts that the site can store, each after remarks on removed characters.
 
-    Those of a post are among its own remarks.
+    Remarks on a post are stored in the post item.
     """
     for item in items:
         cleaner = _Cleaner()
@@ -47,7 +47,7 @@ def clean_items(items: Iterable[Item]) -> Iterator[Item]:
 
 @dataclass
 class _Cleaner:
-    """Cleans the texts of one item. Remembers which characters were left out of each field."""
+    """Cleans the texts of one item. Collects the characters removed from each field."""
 
     found: dict[str, dict[str, None]] = field(default_factory=dict)
 

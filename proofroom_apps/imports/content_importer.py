@@ -1,4 +1,4 @@
-"""What an importer of posts, terms, files and menus is: a source that the command and the admin run."""
+"""The base class of importers of posts, terms, files and menus, for the command and the admin."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from proofroom_apps.imports.registry import Importer, Output
 
 
 class ContentImporter(ContentSource, Importer):
-    """An importer of posts, terms, files and menus: it has a dry run, a report, resuming and a page in the admin."""
+    """An importer of posts, terms, files and menus with dry run, report, resuming and an admin page."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--type", default="", help=f"The post type ({self.default_type}).")

@@ -1,4 +1,4 @@
-"""A source of posts: its options, a reader of it, and the files that its content names."""
+"""A source of posts: its options, its reader, and the files that its content names."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from proofroom_apps.imports.problems import sentence_of
 from proofroom_apps.imports.run_source import RunSource
 
 MAX_ITEMS: Final = 200_000
-"""Of one source: posts, terms, files and menus together."""
+"""Maximum number of items of a source: posts, terms, files and menus together."""
 
 
 def locale_of(word: str) -> str:
-    """The language of the site that a word like `de`, `pt-br` or `en_US` names; empty for none."""
+    """Return the site language for a word such as `de`, `pt-br` or `en_US`; empty if there is none."""
     known = {locale.lower(): locale for locale in settings.CMS_ENV.locales}
     whole = word.lower().replace("_", "-")
     return known.get(whole) or known.get(whole.partition("-")[0], "")
 
 
 def unknown_locale(place: str, name: str, locale: str) -> Remark:
-    """What is said of a post in a language that the site does not have."""
+    """Return the remark for a post in a language that the site lacks."""
     text = _("This site does not have the language %(name)s; the post is in %(language)s.")
     return Remark(place, text % {"name": name[:40], "language": language_name(locale)})
 
 
 class ImportOptions(BaseModel):
-    """What whoever starts an import chooses. `media` is a folder on the machine of the command.
+    """The options of an import. `media` is a folder on the machine that runs the command.
 
-    `name` tells sources of one kind apart, such as two folders named docs; `site` is the address where the source was
-    published; `mapping` says which column or path of the source fills which field.
+    `name` distinguishes sources of one kind, such as two folders named docs; `site` is the address at which the
+    source was published; `mapping` maps fields to columns or paths of the source.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -65,24 +65,24 @@ class ImportOptions(BaseModel):
 
 
 class Reader(ABC):
-    """A source that is open. `scope` names the site or folder that the ids of its items belong to."""
+    """An open source. `scope` names the site or folder that the ids of its items belong to."""
 
     scope: str
     files: MediaFiles
 
     @abstractmethod
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
-        """Every item, each time in the same order. Posts whose ids are not `wanted` need no content.
+        """Yield every item, always in the same order. Posts whose ids are not `wanted` need no content.
 
-        Raises `RuleViolation` where the source cannot be read at all; what is broken in it is a `Remark`.
+        Raises `RuleViolation` if the source cannot be read at all; an unreadable part becomes a `Remark`.
         """
 
     def read_post(
         self, place: str, read: Callable[[bool], PostItem], is_wanted: bool
     ) -> PostItem | Remark:
-        """The post that `read` answers; its argument says whether with its content. A broken one harms no other.
+        """Return the post from `read`, whose argument is True if content is wanted. Errors don't stop other posts.
 
-        One whose content cannot be read has a `problem`, one that cannot be read at all is a remark.
+        A post with unreadable content has a `problem`; an unreadable post becomes a remark.
         """
         try:
             return read(is_wanted)
@@ -98,40 +98,40 @@ class Reader(ABC):
         return Remark(place[:280], problem, "error")
 
     def link_key(self, address: str, base: str) -> str:
-        """What `PostItem.addresses` calls the page that an address in the content at `base` leads to."""
+        """Return the key in `PostItem.addresses` of the page that an address in the content at `base` links to."""
         return urldefrag(address)[0]
 
     def is_own(self, address: str, base: str) -> bool:
-        """Whether an address that no post answers to should have led to a page of the source."""
+        """Return whether an address without a post should have led to a page of the source."""
         return False
 
     def file_key(self, address: str, base: str) -> str:
-        """The one address of a file that the content at `base` names; empty for one that stays where it is."""
+        """Return the canonical address of a file that the content at `base` names; empty if it is not imported."""
         return address if address.startswith(("http://", "https://")) else ""
 
     def alt_text(self, key: str) -> str:
-        """What the source says in place of a file, where the content that names it cannot."""
+        """Return the source's alternative text of a file, for content that cannot have one."""
         return ""
 
     def linked_file_key(self, address: str, base: str) -> str:
-        """The file of the source that a link in the content leads to; empty for none."""
+        """Return the file of the source that a link leads to; empty if there is none."""
         return ""
 
     def close(self) -> None:  # noqa: B027  # most hold nothing open
-        """Let go of what is open."""
+        """Close open files."""
 
 
 class ContentSource(RunSource):
-    """A source of posts, terms, files and menus, as a run reads it; `ContentImporter` makes an importer of it."""
+    """A source of posts, terms, files and menus for a run. `ContentImporter` makes an importer of it."""
 
     default_type: ClassVar[str] = "page"
 
     @abstractmethod
     def open(self, path: Path, options: ImportOptions) -> Reader:
-        """Open the file or folder. Raises `RuleViolation` where it is none of this kind."""
+        """Open the file or folder. Raises `RuleViolation` if it is not of this kind."""
 
     def check_options(self, values: Mapping[str, Any]) -> ImportOptions:
-        """The options with their defaults. Raises `RuleViolation` by field."""
+        """Return the options with defaults. Raises `RuleViolation` by field."""
         known = {
             name: value for name, value in values.items() if name in ImportOptions.model_fields
         }
@@ -146,7 +146,7 @@ class ContentSource(RunSource):
         return options
 
     def check_path(self, path: Path) -> None:
-        """Raise `RuleViolation` unless there is a file or folder as this importer reads it."""
+        """Raise `RuleViolation` unless the path is a file or folder that this importer reads."""
         if self.takes == "folder" and not path.is_dir():
             raise RuleViolation(_("%(path)s is not a folder.") % {"path": path})
         if self.takes == "file" and not path.is_file():

@@ -1,4 +1,4 @@
-"""The dates that sources write beside their posts."""
+"""Parsing of dates in sources."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DAY: Final = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})", re.ASCII)
 _OFFSET: Final = re.compile(r"\s(Z|[+-]\d{2}:?\d{2})\Z", re.ASCII)
 _FIRST_YEAR: Final = 1000
 _MILLISECONDS: Final = 100_000_000_000
-"""From here on a number of seconds since 1970 would be a year that no source names."""
+"""Lowest number read as milliseconds since 1970. As seconds it would be a year far in the future."""
 
 
 def read_date(value: object) -> datetime | None:
-    """The moment in UTC of a date as a source writes it; None for what names none.
+    """Return a source's date in UTC, or None if it is not a date.
 
-    One without a zone is in that of the site: a day, a time, a mail's date, or seconds since 1970.
+    Reads dates, times, mail dates and seconds since 1970. Without a zone, a date is in the site's zone.
     """
     zone = timezone.get_default_timezone()
     found: datetime | None = None

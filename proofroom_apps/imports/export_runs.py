@@ -1,4 +1,4 @@
-"""Exports: written by a worker, downloaded by administrators for a day."""
+"""Exports: written by a worker, available to administrators for a day."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Names = Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length
 
 
 class ExportOptions(BaseModel):
-    """What of the site an export run takes, as it is stored; see `Choice`."""
+    """The parts of the site that an export contains, as they are stored; see `Choice`."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -50,9 +50,9 @@ class ExportOptions(BaseModel):
 
 
 def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
-    """Write the archive, and keep it in parts until it expires. Raises `CmsError`.
+    """Write the archive, and store it in parts until it expires. Raises `CmsError`.
 
-    Returns the notes of its report, or None where it was cancelled.
+    Returns the notes of its report, or None if it was cancelled.
     """
     watch = RunWatch(run.pk)
 
@@ -95,7 +95,7 @@ def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
 
 
 def open_export(run: ImportRun, actor: Actor) -> Iterator[bytes]:
-    """The archive of a finished export, part by part. Raises `NotAllowed`, and `NotFound` where it has expired."""
+    """Yield the archive of a finished export. Raises `NotAllowed`, or `NotFound` if it has expired."""
     actor.require_person("export content")
     actor.require(PERMISSION)
     is_done = run.is_export and run.state == JobState.DONE

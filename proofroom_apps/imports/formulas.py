@@ -54,9 +54,9 @@ def has_formula(html: str) -> bool:
 
 
 def with_formulas_as_text(html: str) -> str:
-    """HTML in which each formula is its text: `<math>…</math>` as `x<sup>2</sup> = 4`.
+    """Return the HTML with formulas as text: `<math>…</math>` becomes `x<sup>2</sup> = 4`.
 
-    The parser of HTML leaves formulas out with their words. One that is never closed stays text.
+    The HTML parser would remove formulas with their text. An unclosed formula stays text.
     """
     parts: list[str] = []
     at = 0
@@ -114,7 +114,7 @@ def _html_of(element: _FormulaElement) -> str:
 
 
 def _row(element: _FormulaElement, inner: list[_FormulaElement], parts: list[str]) -> str:
-    """The parts of a row; operators between two of them have space around them."""
+    """Return the parts of a row, with spaces around operators between two parts."""
     if not inner:
         return escape("".join(str(part) for part in element.content).strip(), quote=False)
     found: list[str] = []

@@ -1,4 +1,4 @@
-"""Files of Markdown and their front matter: what its names fill, and the values that fit nowhere."""
+"""Front matter of Markdown files: the fields it fills, and the values without a field."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TERMS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 _OLD_PATHS: Final = ("aliases", "redirect_from", "permalink", "url")
 MAX_KEY_PARTS: Final = 100
-"""Of a key of TOML, apart by dots: the work of Python's reader grows with their square."""
+"""Maximum number of dotted parts of a TOML key. The time of Python's parser grows with their square."""
 LOCALES: Final = ("locale", "lang", "language")
 AUTHORS: Final = ("author", "authors", "creator")
 DATES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -36,7 +36,7 @@ DATES: Final[Mapping[str, tuple[str, ...]]] = {
         "lastmod", "updated", "updated_at", "updatedAt", "last_modified_at", "modified", "dateModified", "last_update"
     ),
 }  # fmt: skip
-"""The names that each date of a post has."""
+"""Front matter names of each date of a post."""
 _DRAFT: Final = "draft"
 FIELDS: Final[Mapping[str, str]] = {
     "description": "metaDescription",
@@ -46,7 +46,7 @@ FIELDS: Final[Mapping[str, str]] = {
         if declared.is_text and declared.translatable and name != "title"
     },
 }
-"""The field that each name of the front matter fills."""
+"""Field of each front matter name."""
 USED_NAMES: Final = frozenset(
     {"title", "slug", *FIELDS, *ORDERS, *_IMAGES, *TERMS, *_OLD_PATHS, *LOCALES, *AUTHORS}
     | {_DRAFT, *(name for names in DATES.values() for name in names)}
@@ -54,7 +54,7 @@ USED_NAMES: Final = frozenset(
 
 
 def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
-    """Front matter, text, and what there is to say of the file. Raises `ValueError` with a sentence, or `OSError`."""
+    """Return front matter, text, and a remark on the file. Raises `OSError`, or `ValueError` with a sentence."""
     if path.stat().st_size > LARGEST_FILE:
         raise ValueError(
             _("The file is larger than %(most)s MB.") % {"most": LARGEST_FILE // 1024 // 1024}
@@ -100,7 +100,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
 
 
 def parts_of_key(line: str) -> int:
-    """Return how many parts the longest thing in a line has that may be a key of TOML: no words of a sentence."""
+    """Return the number of parts of the longest possible TOML key in a line; text with spaces is not a key."""
     longest = run = 0
     for part in line.split("."):
         words = part.split()
@@ -110,7 +110,7 @@ def parts_of_key(line: str) -> int:
 
 
 def read_data(path: Path) -> Mapping[str, object]:
-    """A mapping in a file of YAML or JSON; empty where there is none."""
+    """Return the mapping in a YAML or JSON file; empty if there is none."""
     try:
         if path.stat().st_size > LARGEST_FILE:
             return {}
@@ -122,14 +122,14 @@ def read_data(path: Path) -> Mapping[str, object]:
 
 
 def line_of(value: object) -> str:
-    """A scalar of YAML as one line: a title that looks like a number or a date is still a title."""
+    """Return a YAML scalar as one line. A title may look like a number or a date."""
     if value is None or isinstance(value, bool | dict | list):
         return ""
     return " ".join(str(value).split())
 
 
 def words_of(value: object) -> list[str]:
-    """A list of words, of objects with a label, or words apart by commas."""
+    """Return words from a list, from objects with a label, or from text with commas."""
     if isinstance(value, str):
         return [word for part in value.split(",") if (word := line_of(part))]
     if isinstance(value, list):
@@ -142,7 +142,7 @@ def words_of(value: object) -> list[str]:
 
 
 def _length(value: object) -> int:
-    """How many words a value should have."""
+    """Return the number of words that a value should have."""
     if isinstance(value, list):
         return len(value)
     return len(words_of(value)) if isinstance(value, str) else int(value not in (None, ""))
@@ -159,7 +159,7 @@ def image_of(head: Mapping[str, object]) -> str:
 
 
 def dates_of(head: Mapping[str, object], day: str = "") -> dict[str, datetime | None]:
-    """The dates of a page by the fields of its item. `day` is the one that its file is named by."""
+    """Return the dates of a page by field name. `day` is the date in its file name."""
     found = {
         field: next((one for name in names if (one := _date_of(head.get(name)))), None)
         for field, names in DATES.items()
@@ -177,7 +177,7 @@ def _date_of(value: object) -> datetime | None:
 
 
 def old_paths_of(head: Mapping[str, object]) -> list[str]:
-    """The paths that the front matter names besides that of the file."""
+    """Return the old paths that the front matter names."""
     return [
         old if old.startswith("/") else f"/{old}"
         for key in _OLD_PATHS
@@ -187,7 +187,7 @@ def old_paths_of(head: Mapping[str, object]) -> list[str]:
 
 
 def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
-    """The values of the front matter that nothing could be made of."""
+    """Return remarks on the values of the front matter that were not used."""
     said: list[Remark] = []
     held: dict[str, object] = {
         **{name: line_of(head.get(name)) for name in ("title", "slug", *FIELDS, *LOCALES)},

@@ -1,4 +1,4 @@
-"""The elements of HTML that was parsed, and what their words say as plain text."""
+"""Elements of parsed HTML, and their text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class HtmlElement:
     content: list[HtmlElement | str] = field(default_factory=list)
 
     def find(self, *tags: str) -> Iterator[HtmlElement]:
-        """The elements of these tags below this one, in their order."""
+        """Yield the descendants with these tags in document order."""
         for child in self.content:
             if isinstance(child, HtmlElement):
                 if child.tag in tags:
@@ -46,7 +46,7 @@ class HtmlElement:
 PLAIN_SIGNS: Final = {
     "q": ("“", "”"), "rt": ("(", ")"), "s": ("~~", "~~"), "del": ("~~", "~~"), "strike": ("~~", "~~"),
 }  # fmt: skip
-"""What plain text says in place of an element without which the words say something else."""
+"""Signs around the text of elements that change its meaning."""
 SIGNS: Final = re.compile(
     r"<(?P<tag>sup|sub|s|del|strike|q|rt)(?:\s[^<>]*)?>(?P<text>[^<>]{1,200})</(?P=tag)\s*>",
     re.IGNORECASE,

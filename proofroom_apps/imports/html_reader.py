@@ -1,4 +1,4 @@
-"""HTML of other systems as blocks of rich text. The browser's rules read it, whatever its faults."""
+"""Converts HTML of other systems to rich text blocks. It is parsed like in a browser, including invalid HTML."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _INLINE: Final = frozenset(
 KNOWN_TAGS: Final = (
     _FLOW | _INLINE | {"script", "style", "html", "head", "body", "title", "svg", "math"}
 )
-"""What is read as markup; anything else between angle brackets is text, such as `<your name>`."""
+"""Tags read as markup. Other text between angle brackets stays text, such as `<your name>`."""
 _FRAMES: Final = frozenset({"iframe", "video", "audio", "object", "embed"})
 _ATTRIBUTES: Final = frozenset(
     {
@@ -57,7 +57,7 @@ _ATTRIBUTES: Final = frozenset(
     | {"data-src", "data", "cite", "id", "name", "value", "reversed", "checked"}
 )
 SOURCE_IDS: Final = "sourceIds"
-"""The attribute of a heading with the ids that the source gives it; it is not stored."""
+"""Attribute of a heading with its ids in the source. It is not stored."""
 _VOID: Final = frozenset({"br", "img", "hr", "source", "wbr", "embed", "input"})
 _STYLES: Final = (
     ("bold", re.compile(r"font-weight\s*:\s*(?:bold|[6-9]00)", re.IGNORECASE)),
@@ -72,7 +72,7 @@ _STYLES: Final = (
         re.compile(r"vertical-align\s*:\s*sub(?!\w)|mso-text-raise\s*:\s*-", re.IGNORECASE),
     ),
 )
-"""Marks that an element without one of its own has by its style."""
+"""Marks that an element gets from its style."""
 _NOT_BOLD: Final = re.compile(r"font-weight\s*:\s*(?:normal|400)", re.IGNORECASE)
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNORECASE)
 _WORD_COMMENT: Final = re.compile(
@@ -85,12 +85,12 @@ _ENDED_BY_OTHERS: Final = frozenset(
     | {"area", "base", "col", "input", "link", "meta", "param", "track", "body", "html", "head"}
     | {"rt", "rp", "colgroup"}
 )
-"""Elements that another one ends, or that have no end: without an end of their own they stand beside each other."""
+"""Elements without an own end tag, or closed by a sibling: they don't count as nested."""
 _RAW: Final = frozenset({"script", "style", "title", "textarea", "xmp", "noframes"})
 _MOST_OPEN_TAGS: Final = 150
-"""Elements in one another for the parser, whose time grows with their number."""
+"""Maximum depth of nested tags for the parser, whose time grows with the depth."""
 _MOST_OPEN: Final = 60
-"""Elements in one another."""
+"""Maximum depth of nested elements."""
 _DEEPEST: Final = 13
 _DEEPEST_QUOTE: Final = 4
 _DRAWING: Final = re.compile(
@@ -112,7 +112,7 @@ _WORDS: Final = re.compile(
     r"""(?<![\w-])(title|alt|label|placeholder|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)')""",
     re.IGNORECASE,
 )
-"""Attributes that people read, of elements that keep none."""
+"""Readable attributes of elements that are dropped."""
 _IMAGE_ADDRESS: Final = re.compile(
     r"\b(?:data-)?src\s*=\s*(?:[\"']\s*)?(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
@@ -126,7 +126,7 @@ _PARAGRAPHS: Final = re.compile(r"\n[ \t\r]*\n\s*")
 
 @dataclass(frozen=True, slots=True)
 class EmbeddedFrame:
-    """A page or a film of another site, or a file that plays, between the blocks."""
+    """An embedded page, video or playable file between blocks."""
 
     tag: str
     address: str
@@ -134,7 +134,7 @@ class EmbeddedFrame:
 
 
 def signs_as_text(html: str) -> str:
-    """HTML with text in place of elements without which the words say something else, before its tags are removed."""
+    """Return the HTML with signs in place of elements that change the meaning, before tags are removed."""
 
     def text_of(found: re.Match[str]) -> str:
         element = HtmlElement(found["tag"].lower(), {}, [unescape(found["text"])])
@@ -144,7 +144,7 @@ def signs_as_text(html: str) -> str:
 
 
 def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
-    """Return whether a browser shows nothing of an element, or the program only that it comes from."""
+    """Return whether a browser shows nothing of an element, or it is only for the program that made it."""
     values = element.attributes
     if not values:
         return False
@@ -161,7 +161,7 @@ def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
 
 
 class _TreeBuilder(HTMLParser):
-    """Reads HTML that is well-formed by now. What stands too deep keeps its text only."""
+    """Builds a tree from well-formed HTML. Elements that are nested too deeply become text."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -202,11 +202,11 @@ def _words_of_drawing(drawing: re.Match[str]) -> str:
 _CONTROL: Final = re.compile(
     r"(?=</?(?:label|legend|option|select|textarea|button)\b)", re.IGNORECASE
 )
-"""Where a control of a form begins or ends: browsers show its words apart from those beside it."""
+"""Start or end of a form control. Browsers separate its text from the text around it."""
 
 
 def left_out_of(html: str) -> Counter[str]:
-    """What of HTML nothing is made of, or only words, counted by its name for the report."""
+    """Return the number of parts of the HTML that are dropped or reduced to text, by name for the report."""
     found: Counter[str] = Counter()
     for one in _NOTHING.finditer(html):
         if one["comment"] is not None:
@@ -235,7 +235,7 @@ def left_out_of(html: str) -> Counter[str]:
 
 
 def simplified_in(html: str) -> Counter[str]:
-    """What of HTML is kept in a simpler form, counted by its name for the report."""
+    """Return the number of parts of the HTML that are simplified, by name for the report."""
     found: Counter[str] = Counter()
     for tag in _SIMPLER.finditer(html):
         name = tag["name"].lower()
@@ -251,7 +251,7 @@ def simplified_in(html: str) -> Counter[str]:
 
 
 def _without_comments(html: str) -> str:
-    """HTML without its comments. As in browsers, one that is never closed takes the rest."""
+    """Return the HTML without comments. As in browsers, an unclosed comment extends to the end."""
     parts: list[str] = []
     end = 0
     while (start := html.find("<!--", end)) >= 0:
@@ -265,9 +265,9 @@ def _without_comments(html: str) -> str:
 
 
 def limit_depth(html: str) -> str:
-    """HTML in which no more elements are open at once than a parser takes in a time that is linear in its length.
+    """Return the HTML with a limited depth of open elements, so that parsing time stays linear.
 
-    Those that stand deeper become `<wbr>`: what is in them stays.
+    Deeper tags become `<wbr>`; their content stays.
     """
     parts: list[str] = []
     open_tags = too_deep = end = at = 0
@@ -293,7 +293,7 @@ def limit_depth(html: str) -> str:
 
 
 def parse_html(html: str) -> HtmlElement:
-    """The elements of HTML, nested properly, without scripts, styles and comments."""
+    """Return the tree of the HTML, well nested, without scripts, styles and comments."""
     import nh3
 
     drawn = _DRAWING.sub(_words_of_drawing, with_formulas_as_text(_without_comments(html)))
@@ -312,9 +312,9 @@ def parse_html(html: str) -> HtmlElement:
 
 
 def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | EmbeddedFrame]:
-    """Blocks of rich text, with the frames that stand between them.
+    """Return the rich text blocks of HTML, with embedded frames between them.
 
-    With `has_bare_lines`, an empty line outside of an element begins a paragraph, and a line break is one.
+    With `has_bare_lines`, an empty line outside of an element starts a paragraph, and a line break is kept.
     """
     return blocks_of_element(parse_html(html), has_bare_lines=has_bare_lines)
 
@@ -322,14 +322,14 @@ def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObjec
 def blocks_of_element(
     element: HtmlElement, *, has_bare_lines: bool = False
 ) -> list[JsonObject | EmbeddedFrame]:
-    """The content of an element as `blocks_of_html` answers it."""
+    """Return the content of an element like `blocks_of_html`."""
     word_lists_of(element)
     code_blocks_of(element)
     return _BlockReader(has_bare_lines).flow(element.content, 1, 0)
 
 
 def only_blocks(found: Sequence[JsonObject | EmbeddedFrame]) -> list[JsonObject]:
-    """The blocks, with a link in place of each frame."""
+    """Return the blocks, with each frame replaced by a link."""
     return [
         link_paragraph(block.address, block.title) if isinstance(block, EmbeddedFrame) else block
         for block in found
@@ -337,7 +337,7 @@ def only_blocks(found: Sequence[JsonObject | EmbeddedFrame]) -> list[JsonObject]
 
 
 def link_paragraph(address: str, text: str = "") -> JsonObject:
-    """A paragraph that is a link; its text alone where the address is none that may be stored."""
+    """Return a paragraph with a link, or with its text only if the address cannot be stored."""
     words = one_line(text or address).strip() or "…"
     node: JsonObject = {"type": "text", "text": words}
     if (href := safe_href(address)) is not None:
@@ -498,7 +498,7 @@ class _BlockReader:
 
 
 def _says_something(inline: Sequence[Json]) -> bool:
-    """Return whether inline content is more than the space of an empty line."""
+    """Return whether inline content has more than white space."""
     return any(
         isinstance(node, dict)
         and (node["type"] == "image" or (node["type"] == "text" and str(node["text"]).strip()))
@@ -507,7 +507,7 @@ def _says_something(inline: Sequence[Json]) -> bool:
 
 
 class _ListBuilder:
-    """The items of a list, and the lists that its numbers make of it."""
+    """Builds list items, and splits them into several lists by their numbers."""
 
     def __init__(self, node: HtmlElement) -> None:
         self.is_ordered = node.tag == "ol"
@@ -523,7 +523,7 @@ class _ListBuilder:
         self.items: list[JsonObject] = []
 
     def add_list(self, nested: list[JsonObject]) -> None:
-        """Put a list right inside the list where it belongs: to the item before it."""
+        """Add a nested list to the item before it."""
         for one in nested:
             if self.items:
                 cast("list[Json]", self.items[-1]["content"]).append(one)
@@ -575,14 +575,14 @@ def _whole(text: str, default: int) -> int:
 
 
 def _ids_of(node: HtmlElement) -> list[str]:
-    """What links name an element by: its ids, and those of what is in it."""
+    """Return the ids and names of an element and its anchors, which links use."""
     found = [node, *node.find("a", "span")]
     ids = (one.attributes.get("id") or one.attributes.get("name") for one in found)
     return [one[:300] for one in ids if one]
 
 
 def _rows(node: HtmlElement) -> Iterator[HtmlElement]:
-    """The rows of a table, without those of tables in its cells."""
+    """Yield the rows of a table without those of nested tables."""
     for child in node.content:
         if isinstance(child, HtmlElement):
             if child.tag == "tr":
@@ -618,14 +618,14 @@ def _code_block(node: HtmlElement) -> JsonObject:
 
 
 class _InlineReader:
-    """Reads the inline content of one block, with white space as browsers show it."""
+    """Reads the inline content of one block. White space is collapsed like in browsers."""
 
     def __init__(self, marks: tuple[str, ...] = ()) -> None:
         self.content: list[JsonObject] = []
         self.marks: list[str] = list(marks)
         self.links: list[JsonObject] = []
         self.last: list[str] = []
-        """The parts of the last text: joined once, since each joining copies it."""
+        """Parts of the last text. They are joined once, since each join copies the text."""
 
     def read(self, nodes: Sequence[HtmlElement | str]) -> list[Json]:
         for node in nodes:
@@ -749,7 +749,7 @@ class _InlineReader:
 
 
 def _marks_of(node: HtmlElement) -> list[str]:
-    """The marks of an element by its tag, else by its style."""
+    """Return the marks of an element from its tag, else from its style."""
     style = node.attributes.get("style", "")
     if node.tag in MARKS:
         return [] if node.tag in ("b", "strong") and _NOT_BOLD.search(style) else [MARKS[node.tag]]

@@ -1,8 +1,8 @@
-"""Imports of items: carried out one by one, in the foreground or by a worker.
+"""Imports items one by one, in the foreground or in a worker.
 
-Each item is its own transaction with the note of what came of it, so that a worker may be killed at any point; what
-goes on then finds how far the run was. What fails in an item is a line of the report, and the run goes on. Only the
-outline of the source is held in memory.
+Each item and its outcome are stored in one transaction, so a worker may be killed at any point and the next one
+resumes. A failing item becomes a line of the report, and the run continues. Only the outline of the source is in
+memory.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from proofroom_apps.imports.writer import ImportWriter, WrittenItem
 logger = logging.getLogger(__name__)
 Tell: TypeAlias = Callable[[ImportRun, WrittenItem], None]
 Write: TypeAlias = Callable[[], list[WrittenItem]]
-"""Stores an item, in the transaction that notes it."""
+"""Stores an item, in the transaction that records its outcome."""
 
 
 @dataclass(frozen=True, slots=True)
 class ItemStep:
-    """One item. `prepare` does what it needs before its transaction, such as its files."""
+    """One item. `prepare` does its work outside of the transaction, such as loading files."""
 
     place: str
     prepare: Callable[[], Write]
@@ -60,7 +60,7 @@ ItemSteps: TypeAlias = Callable[[], Iterator[ItemStep]]
 
 
 class NotTheTurn(Exception):
-    """Another worker is at it, or the run was cancelled."""
+    """Raised if another worker has the run, or the run was cancelled."""
 
 
 def run_command(
@@ -72,7 +72,7 @@ def run_command(
     out: Output,
     err: Output,
 ) -> None:
-    """Carry out a run in the foreground, a line for each item that is not as it was."""
+    """Execute a run in the foreground. Prints a line for each item that changed."""
     values = dict(options)
     if isinstance(values.get("mapping"), str):
         values["mapping"] = _read_mapping(values["mapping"])
@@ -129,7 +129,7 @@ def _read_mapping(name: str) -> object:
 
 
 def summary_of(run: ImportRun) -> str:
-    """The outcomes in one line."""
+    """Return the outcomes in one line."""
     parts = [
         f"{kind}: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items())
         for kind, counts in run.counts.items()
@@ -140,7 +140,7 @@ def summary_of(run: ImportRun) -> str:
 
 @dataclass
 class _Turn:
-    """One turn at a run: where it is, and until when this turn may go on."""
+    """One turn of a run: its position, and the time at which this turn must end."""
 
     run: ImportRun
     writer: ImportWriter
@@ -148,7 +148,7 @@ class _Turn:
     ends: float | None
 
     def note(self, kind: str, step: ItemStep, stage: int, position: int) -> None:
-        """Write an item, and what came of it, in one transaction. Raises `NotTheTurn`."""
+        """Write an item and its outcome in one transaction. Raises `NotTheTurn`."""
 
         def failed(error: Exception) -> list[WrittenItem]:
             place = storable(step.place)
@@ -221,7 +221,7 @@ def execute_items(
     tell: Tell | None,
     ends: float | None,
 ) -> None:
-    """Write the items of a source one by one, from where the run is."""
+    """Write the items of a source one by one, from the run's position."""
     options = ImportOptions.model_validate(run.options)
     reader = importer.open(path, options)
     try:
@@ -254,7 +254,7 @@ def execute_items(
 
 
 def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) -> ImportRun:
-    """Note what the outline of the source says; a turn that goes on has it already."""
+    """Store the size of the source and its remarks. A resumed turn has them already."""
     with transaction.atomic():
         row = ImportRun.objects.select_for_update(of=("self",)).get(pk=run.pk)
         if row.stage == 0 and row.position == 0 and row.planned == 0:
@@ -277,7 +277,7 @@ def _begin(run: ImportRun, reader: Reader, plan: ImportPlan, tell: Tell | None) 
 
 
 def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
-    """Every item, from where the run is: terms, files, posts level by level, menus, redirects."""
+    """Write every item from the run's position: terms, files, posts level by level, menus, redirects."""
     writer = turn.writer
     stages: list[tuple[str, ItemSteps]] = [
         ("terms", lambda: (_later(writer.write_term, term) for term in plan.terms)),
@@ -299,12 +299,12 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
 
 
 def _later(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
-    """A step whose work is part of the transaction."""
+    """Return a step that works inside the transaction."""
     return ItemStep(_place_of(item), lambda: lambda: [write(item)])
 
 
 def _now(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
-    """A step whose work is done before the transaction, which notes it only."""
+    """Return a step that works before the transaction, which only records the outcome."""
 
     def prepare() -> Write:
         written = write(item)

@@ -1,6 +1,6 @@
-"""What a source is read into: the same items whatever the source, named by the ids that they have there.
+"""Items that every source is read into. They are named by their ids in the source.
 
-Addresses of pictures and links stand in the content as the source has them; the writer puts those of this site there.
+Addresses of pictures and links are those of the source; the writer replaces them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Severity = Literal["info", "warning", "error"]
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """A line of the report about something of the source; `place` is a file, an address or a title there."""
+    """A line of the report about a part of the source. `place` is a file, an address or a title in the source."""
 
     place: str
     message: str
@@ -27,13 +27,13 @@ class Remark:
 
 
 _NAMES_MAX: Final = 1500
-"""Characters of names in one line of the report."""
+"""Maximum number of characters of names in one line of the report."""
 
 
 def counted_remarks(
     place: str, message: str, counts: Mapping[str, int], severity: Severity = "warning"
 ) -> Iterator[Remark]:
-    """Remarks that name what was counted in place of `%(names)s`: as many as it takes to cut nothing off."""
+    """Yield remarks with the counted names in place of `%(names)s`, as many as needed to list all."""
     names: list[str] = []
     for name, number in sorted(counts.items()):
         if number <= 0:
@@ -53,7 +53,7 @@ def content_remarks(
     left_out: Mapping[str, int],
     simpler: Mapping[str, int],
 ) -> Iterator[Remark]:
-    """What a report says of a text: what was not understood, nothing was made of, or is kept in a simpler form."""
+    """Yield remarks on the parts of a text that were unknown, left out or simplified."""
     kinds: tuple[tuple[Mapping[str, int], str, Severity], ...] = (
         (unknown, _("Not recognised and kept as text: %(names)s."), "warning"),
         (left_out, _("Left out: %(names)s."), "warning"),
@@ -65,7 +65,7 @@ def content_remarks(
 
 @dataclass(frozen=True, slots=True)
 class TermItem:
-    """A term. `parent_id` is the id of another one of the same taxonomy; without a slug one is made from the name."""
+    """A term. `parent_id` is the id of a term in the same taxonomy. Without a slug, one is made from the name."""
 
     source_id: str
     taxonomy: str
@@ -76,7 +76,7 @@ class TermItem:
 
 @dataclass(frozen=True, slots=True)
 class MediaItem:
-    """A file of the library of the source."""
+    """A file in the source's library."""
 
     address: str
     alt_text: str = ""
@@ -85,7 +85,7 @@ class MediaItem:
 
 @dataclass(frozen=True, slots=True)
 class ModuleItem:
-    """A module. A media field holds the address of its file, a link that of its target, as the source has it."""
+    """A module. Media fields contain file addresses, links contain targets, both as in the source."""
 
     type: str
     props: Mapping[str, Json]
@@ -95,8 +95,8 @@ class ModuleItem:
 class PostItem:
     """A post. `place` names it in the report.
 
-    `base` is the address that relative ones in it follow, `addresses` are those that lead to it in the source: links
-    to them become links to the post. From `old_paths` visitors are redirected.
+    Relative addresses in it are resolved against `base`. `addresses` are its addresses in the source: links to them
+    become links to the post. `old_paths` are redirected to it.
     """
 
     source_id: str
@@ -109,7 +109,7 @@ class PostItem:
     fields: Mapping[str, Json] = field(default_factory=dict)
     modules: tuple[ModuleItem, ...] = ()
     terms: tuple[tuple[str, str], ...] = ()
-    """Taxonomy and id of each."""
+    """Taxonomy and id of each term."""
     featured_image: str = ""
     base: str = ""
     addresses: tuple[str, ...] = ()
@@ -118,17 +118,17 @@ class PostItem:
     created_at: datetime | None = None
     updated_at: datetime | None = None
     author_email: str = ""
-    """Of the account here that is the author of a new post."""
+    """E-mail address of the account that becomes the author of a new post."""
     translation_group: str = ""
-    """Posts of one group and different locales are translations of each other."""
+    """Group key: posts of one group in different locales are translations of each other."""
     remarks: tuple[Remark, ...] = ()
     problem: str = ""
-    """Why its content cannot be read; it is not imported then."""
+    """Reason why the content cannot be read; the post is then not imported."""
 
 
 @dataclass(frozen=True, slots=True)
 class MenuEntryItem:
-    """A link of a menu: to a post by its id, else to an address."""
+    """A menu link: to a post by its id, else to an address."""
 
     label: str
     address: str = ""
@@ -147,7 +147,7 @@ class MenuItem:
 
 @dataclass(frozen=True, slots=True)
 class RedirectItem:
-    """A path of the source that leads to a post of it, or to an address."""
+    """A path of the source that redirects to one of its posts, or to an address."""
 
     from_path: str
     to_address: str = ""

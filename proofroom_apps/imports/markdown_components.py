@@ -1,4 +1,4 @@
-"""Components of MDX in a text as what readers see of them: their content, titles, links and pictures."""
+"""Converts MDX components in a text to the content, titles, links and pictures that they show."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _TEXTS: Final = frozenset(
     }
     | {"question", "answer", "quote", "author", "alt", "eyebrow", "intro", "lead", "note", "cta"}
 )
-"""Attributes whose value is read by people even where it is one word."""
+"""Attributes whose value is text, even if it is one word."""
 _TECHNICAL: Final = frozenset(
     {
         "class",
@@ -68,9 +68,9 @@ _TECHNICAL: Final = frozenset(
     | {"align", "sizes", "srcset", "groupid", "querystring", "frame", "client:load", "client:only"}
     | {"defaultvalue", "value", "synckey", "data", "code", "d", "viewbox", "transform"}
 )
-"""Attributes that say how something looks, or where it is."""
+"""Attributes for appearance or position."""
 _SENTENCE: Final = re.compile(r"[^\W\d_]{2}[^\s/\\]{0,60}\s+\S{0,60}?[^\W\d_]{2}")
-"""Two words."""
+"""Pattern of at least two words."""
 _NO_WORDS: Final = re.compile(r"true|false|[\W\d_]*")
 _LITERAL: Final = re.compile(
     r"\"(?P<double>[^\"]*)\"|'(?P<single>[^']*)'|\{\s*(?P<mark>[\"'`])(?P<text>[^\"'`]*)(?P=mark)\s*\}"
@@ -86,9 +86,9 @@ def without_components(
     left_out: Counter[str],
     fence: re.Pattern[str],
 ) -> str:
-    """The text with what its components show, and what stands in them no deeper than they do.
+    """Return the text with the content of its components, indented like the component itself.
 
-    Outside of MDX, a name between angle brackets is a component only where it is closed.
+    Outside of MDX, a name in angle brackets is a component only if it is closed.
     """
     if "<" not in text and not is_mdx:
         return text
@@ -154,7 +154,7 @@ def without_components(
 
 
 def _whole_tag(line: str, lines: list[str], at: int) -> tuple[re.Match[str] | None, int]:
-    """The tag at the beginning of a line, and how many lines after it belong to it."""
+    """Return the tag at the start of a line, and the number of further lines it spans."""
     text = line.lstrip()
     for used in range(_LONGEST_TAG):
         found = _TAG.match(text)
@@ -165,7 +165,7 @@ def _whole_tag(line: str, lines: list[str], at: int) -> tuple[re.Match[str] | No
 
 
 def _nest(tag: re.Match[str], deeper: list[int], indent: int, lines: list[str], at: int) -> int:
-    """Note how much deeper the content of a component stands than its tag; answer the change of the depth."""
+    """Push the extra indent of a component's content. Return the change of the depth."""
     if tag["close"]:
         return -deeper.pop() if deeper else 0
     if tag["empty"]:
@@ -176,7 +176,7 @@ def _nest(tag: re.Match[str], deeper: list[int], indent: int, lines: list[str], 
 
 
 def _values(text: str) -> dict[str, str]:
-    """The attributes by their names. What is computed keeps its braces."""
+    """Return the attributes by name. Computed values keep their braces."""
     found: dict[str, str] = {}
     for name, value in _PAIR.findall(text):
         literal = _LITERAL.fullmatch(value)
@@ -190,7 +190,7 @@ def _values(text: str) -> dict[str, str]:
 
 
 def _shown(name: str, values: Mapping[str, str], left_out: Counter[str]) -> list[str]:
-    """What a component shows of its attributes; one whose value may be words, and is not shown, is named."""
+    """Return the lines that a component shows of its attributes. Other text attributes are counted as left out."""
     words = {key: value for key, value in values.items() if not value.startswith("{")}
     if name in _IMAGES and "src" in words:
         shown = [f"![{words.get('alt', '')}]({words['src'].replace(' ', '%20')})"]
@@ -216,7 +216,7 @@ def _shown(name: str, values: Mapping[str, str], left_out: Counter[str]) -> list
 
 
 def _inline(line: str, names: set[str], simpler: Counter[str], left_out: Counter[str]) -> str:
-    """A line with components in its text; code stays as it is."""
+    """Return a line without inline components; code is unchanged."""
     if "<" not in line:
         return line
     parts: list[str] = []

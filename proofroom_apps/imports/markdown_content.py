@@ -1,6 +1,6 @@
-"""Markdown of documentation sites: CommonMark with tables and HTML, and the additions of other programs.
+"""Reads Markdown of documentation sites: CommonMark with tables, HTML and other programs' extensions.
 
-What is not understood stays in the text, and is counted by its name.
+Unknown syntax stays in the text and is counted by name.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _TAG: Final = re.compile(r"</?([A-Za-z][\w.:-]*)")
 
 @dataclass
 class MarkdownContent:
-    """Blocks of a text, what of it was not understood, kept in a simpler form or left out, and its labels."""
+    """The blocks of a text, counters of its unknown, simplified and left out parts, and its labels."""
 
     blocks: list[JsonObject | EmbeddedFrame] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -43,7 +43,7 @@ class MarkdownContent:
     labels: list[str] = field(default_factory=list)
 
     def add(self, other: MarkdownContent) -> None:
-        """Put another text after this one."""
+        """Append another text."""
         self.blocks += other.blocks
         self.unknown += other.unknown
         self.simpler += other.simpler
@@ -51,19 +51,19 @@ class MarkdownContent:
         self.labels += other.labels
 
     def remarks(self, place: str) -> list[Remark]:
-        """What there is to say of the text, for the report."""
+        """Return the remarks on the text for the report."""
         counts = {"unknown": self.unknown, "left_out": self.left_out, "simpler": self.simpler}
         return list(content_remarks(place, **counts))
 
     def add_html(self, html: str, *, has_bare_lines: bool = False) -> None:
-        """Put the blocks of HTML after those that are here."""
+        """Append the blocks of HTML."""
         self.left_out += left_out_of(html)
         self.simpler += simplified_in(html)
         self.blocks += blocks_of_html(html, has_bare_lines=has_bare_lines)
 
 
 def read_markdown(text: str, source: MarkdownSource | None = None) -> MarkdownContent:
-    """Any text as blocks."""
+    """Return the blocks of a Markdown text."""
     content = MarkdownContent()
     reader = DialectReader(
         source or MarkdownSource(),
@@ -92,7 +92,7 @@ def _renderer() -> MarkdownIt:
 def _render_html(
     renderer: object, tokens: Sequence[Token], number: int, options: OptionsDict, env: EnvType
 ) -> str:
-    """HTML as it is, but for tags that no browser knows: those are text, such as `<your name>`."""
+    """Render HTML unchanged, except unknown tags: they are text, such as `<your name>`."""
     html = tokens[number].content
     if html.startswith(("<!--", "<?", "<![CDATA[")):
         return html if html.startswith("<!--") else escape(html)

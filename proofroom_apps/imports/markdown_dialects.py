@@ -1,7 +1,6 @@
-"""What programs add to Markdown, as Markdown: notes, tabs, directives, shortcodes, footnotes, definitions, includes.
+"""Converts Markdown extensions to Markdown: notes, tabs, directives, shortcodes, footnotes, definitions, includes.
 
-What has no like here keeps its text. A `DialectReader` counts by name what was kept in a simpler form, what was left
-out, and what stays in the text as it was.
+Unsupported syntax keeps its text. A `DialectReader` counts simplified, left out and unknown parts by name.
 """
 
 from __future__ import annotations
@@ -83,20 +82,20 @@ _MOST_INCLUDES: Final = 50
 
 @dataclass
 class MarkdownSource:
-    """What a text knows of the folder that it stands in."""
+    """The context of a text: data from the folder that contains it."""
 
     page_title: Callable[[str], str | None] = lambda address: None
-    """The title of the page that an address leads to; None where none does."""
+    """Returns the title of the page at an address, or None."""
     included: Callable[[str], str | None] = lambda name: None
-    """The text of a file that another one takes in."""
+    """Returns the text of an included file, or None."""
     is_mdx: bool = False
     variables: Mapping[str, str] = field(default_factory=dict)
-    """The values of its front matter, which programs put in place of `{{ name }}`."""
+    """Values of the front matter, which replace `{{ name }}`."""
 
 
 @dataclass
 class DialectReader:
-    """Turns one text into CommonMark with HTML."""
+    """Converts one text to CommonMark with HTML."""
 
     source: MarkdownSource = field(default_factory=MarkdownSource)
     unknown: Counter[str] = field(default_factory=Counter)
@@ -241,7 +240,7 @@ class DialectReader:
         return made
 
     def _is_term(self, made: Sequence[str]) -> bool:
-        """Whether the text before a definition is one line of words, or another definition."""
+        """Return whether the text before a definition is one line of words, or another definition."""
         above = [line for line in made[-3:] if line.strip()]
         return bool(above) and not _NO_TERM.match(above[-1].replace("**", "", 1))
 
@@ -251,7 +250,7 @@ class DialectReader:
         return ["", *head, *(f"{indent}{line}".rstrip() for line in inside), ""]
 
     def _fence(self, fence: re.Match[str], body: list[str], depth: int) -> list[str]:
-        """Code, or a directive of MyST."""
+        """Return code, or the content of a MyST directive."""
         info = fence["info"].strip()
         directive = re.match(r"^\{([A-Za-z][\w:+.-]*)\}\s*(.*)$", info)
         head = f"{fence['indent']}{fence['mark']}"
@@ -277,7 +276,7 @@ class DialectReader:
     def _container(
         self, indent: str, info: re.Match[str], body: list[str], depth: int
     ) -> list[str]:
-        """Text between colons: of MyST, Docusaurus, VitePress, Pandoc."""
+        """Return the lines of a colon container, as in MyST, Docusaurus, VitePress or Pandoc."""
         plain = [one.removeprefix(indent) for one in body]
         if info["directive"]:
             return self._directive(info["directive"], info["argument"], indent, plain, depth)
@@ -289,7 +288,7 @@ class DialectReader:
     def _noted(
         self, indent: str, name: str, title: str, body: Sequence[str], depth: int
     ) -> list[str]:
-        """A note as a quotation, another container as its title and its content."""
+        """Return a note as a quotation, another container as its title and content."""
         kind = name.lower().removeprefix("callout-")
         if kind in _NOTES:
             return _quoted(indent, title or _words(kind), self.blocks(body, depth + 1))
@@ -298,7 +297,7 @@ class DialectReader:
     def _directive(
         self, name: str, argument: str, indent: str, body: list[str], depth: int
     ) -> list[str]:
-        """A directive of MyST or Sphinx as what stands for it in Markdown."""
+        """Return the Markdown for a MyST or Sphinx directive."""
         bare = name.rsplit(":", 1)[-1]
         head = list(takewhile(_OPTION.match, body))
         body = body[len(head) :]
@@ -367,7 +366,7 @@ class DialectReader:
 
 
 def fenced(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[list[str], int]:
-    """The lines of a fence with its end, and the number of the line after it."""
+    """Return the lines of a fence up to its end, and the index of the next line."""
     body: list[str] = []
     mark = fence["mark"]
     close = re.compile(rf"^[\s>]*{re.escape(mark[0])}{{{len(mark)},}}\s*$")
@@ -382,7 +381,7 @@ def fenced(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[list[st
 
 
 def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], int]:
-    """The lines up to the colons that close a container, with those in it."""
+    """Return the lines up to the colons that close a container, nested ones included."""
     body: list[str] = []
     inner = 0
     while at < len(lines):
@@ -405,12 +404,12 @@ def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], in
 
 
 def _container_of(colons: re.Match[str]) -> re.Match[str] | None:
-    """What a line of colons opens; None for a line that only closes."""
+    """Return the match of an opening line of colons, or None for a closing line."""
     return _CONTAINER.match(colons["info"].strip().rstrip(":").rstrip())
 
 
 def _slash_ends(lines: Sequence[str]) -> dict[int, int]:
-    """The number of the line that ends each block of PyMdown, by that of its first line. Looks at each line once."""
+    """Return the last line of each PyMdown block by its first line. Each line is read once."""
     ends: dict[int, int] = {}
     begun: dict[str, list[int]] = {}
     close = ""
@@ -427,7 +426,7 @@ def _slash_ends(lines: Sequence[str]) -> dict[int, int]:
 
 
 def _in_slashes(lines: Sequence[str], indent: str) -> list[str]:
-    """The lines of a block of PyMdown, without its options."""
+    """Return the lines of a PyMdown block without its options."""
     body = [line.removeprefix(indent) for line in lines]
     options = 0
     while options < len(body) and re.match(r"^ {4}[\w-]+:(?:\s|$)", body[options]):
@@ -436,13 +435,13 @@ def _in_slashes(lines: Sequence[str], indent: str) -> list[str]:
 
 
 def _last_code_end(lines: Sequence[str]) -> int:
-    """The number of the last line that ends code between tags; -1 for none."""
+    """Return the index of the last line that ends code in tags, or -1."""
     numbers = (n for n in range(len(lines) - 1, -1, -1) if _CODE_TAG_END.match(lines[n]))
     return next(numbers, -1)
 
 
 def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tuple[list[str], int]:
-    """The lines that stand deeper than a line before them, without that indentation."""
+    """Return the following lines with a deeper indent, without that indent."""
     body: list[str] = []
     base = 0
     while at < len(lines):
@@ -461,7 +460,7 @@ def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tu
 
 
 def _formula(lines: Sequence[str], at: int, first: str) -> tuple[list[str], int] | None:
-    """The lines of a formula up to its end, which may be on its first line; None where there is none."""
+    """Return the lines of a formula up to its end, which may be on its first line, or None."""
     body: list[str] = []
     rest = first
     while len(body) < 50:
@@ -483,7 +482,7 @@ def _quoted(indent: str, title: str, inside: Sequence[str]) -> list[str]:
 
 
 def _list_table(body: Sequence[str], options: dict[str, str]) -> list[str]:
-    """A table that is written as a list of lists, as HTML with Markdown for its cells."""
+    """Return a list-table as an HTML table with Markdown in its cells."""
     rows: list[list[list[str]]] = []
     for line in body:
         if found := re.match(r"^\s*[*-]\s+[*-](?:\s+(.*))?$", line):

@@ -1,4 +1,4 @@
-"""What programs add to the text of a paragraph of Markdown, as Markdown: roles, wiki links, shortcodes, formulas."""
+"""Converts inline Markdown extensions to Markdown: roles, wiki links, shortcodes, formulas."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ ROLE: Final = re.compile(
     r"|\{(?P<name>[A-Za-z][\w:+.-]*)\}(?P<marks>`{1,32})(?!`)(?P<text>.+?)(?<!`)(?P=marks)(?!`)",
     re.DOTALL,
 )
-"""Code comes first: braces at its end are no role. A length that is never closed is looked for once."""
+"""Role pattern. Code is matched first: braces after it are not a role. Each unclosed fence length is searched once.
+"""
 _TARGETED: Final = re.compile(r"^(?P<text>.*\S)\s*<(?P<target>[^<>]+)>\s*$", re.DOTALL)
 _PARAGRAPHS: Final = re.compile(r"(\n[ \t>]*\n)")
 _WIKI: Final = re.compile(
@@ -32,7 +33,7 @@ _HEADING_ID: Final = re.compile(
     r"^(?P<line>#{1,6}[ \t][^\n{}]{1,1000}?)[ \t]*\{:?[ \t]*#(?P<id>[\w.:-]{1,200})[ \t]*\}[ \t#]*$",
     re.MULTILINE,
 )
-"""A heading with an id of its own, as `## Words {#id}`."""
+"""A heading with an explicit id: `## Words {#id}`."""
 _MATH: Final = re.compile(
     r"(?<![\\$\w])(\$\$?)(?=[^\s$])(?P<text>[^$\n]{1,400}?)(?<=[^\s\\])\1(?![\d$\w])"
 )
@@ -53,7 +54,7 @@ _RAW: Final = re.compile(r"[ \t]{0,20}\{%-?\s*(?:end)?raw\s*-?%\}")
 _VARIABLE: Final = re.compile(
     r"\{\{-?[ \t]{0,9}(?:page\.|\$frontmatter\.)?([A-Za-z_][\w-]{0,60})[ \t]{0,9}-?\}\}"
 )
-"""A value of the front matter, as Jekyll, Eleventy and VitePress write it."""
+"""A front matter variable as written in Jekyll, Eleventy and VitePress."""
 _PLAYER: Final = re.compile(
     r"\{\{[<%]\s*(?P<site>youtube|vimeo)\s+(?:id=)?[\"']?(?P<id>[\w-]{6,30})[\"']?[^{}]*[>%]\}\}"
 )
@@ -74,7 +75,7 @@ _ODDITIES: Final = (
 
 @dataclass
 class SpanReader:
-    """Reads the text of one file. `numbers` are those of the footnotes that it names, in their order."""
+    """Reads the text of one file. `numbers` are the numbers of its footnotes, in order."""
 
     page_title: Callable[[str], str | None]
     notes: Collection[str]
@@ -214,7 +215,7 @@ class SpanReader:
         return f"[{label or target.replace('#', ' › ')}]({address})"
 
     def _no_text(self, found: re.Match[str]) -> str:
-        """A link that takes its text from where it leads to."""
+        """Return a link without text, with the title of its target as text."""
         target = found["target"]
         words = self.page_title(target)
         if words is None:

@@ -1,4 +1,4 @@
-"""The files that imported content names: read from a folder, or fetched through the guard for outgoing calls."""
+"""Files of imported content: read from a folder, or fetched through the guard for outgoing requests."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 
 _MAX_FAILURES: Final = 3
-"""After so many calls that nobody answered, a host is not called again in this run."""
+"""Number of failed requests after which a host is skipped for the rest of the run."""
 
 
 class FileProblem(Exception):
-    """The text says why a file cannot be imported."""
+    """Raised if a file cannot be imported. The message is shown in the report."""
 
 
 def path_in(address: str) -> str:
-    """The path of the address of a file, as it is; empty for what is no address."""
+    """Return the undecoded path of a file's address; empty if it is not an address."""
     try:
         return urlsplit(address).path if "://" in address else address.split("?")[0]
     except ValueError:
@@ -37,7 +37,7 @@ def path_in(address: str) -> str:
 
 
 def file_inside(folder: Path, name: str) -> Path | None:
-    """The file of that name below the folder, never outside of it and never by a link; None where there is none."""
+    """Return the file of that name below the folder, or None. Never follows links or leaves the folder."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
     if not parts or ".." in parts or any("\x00" in part or len(part) > 255 for part in parts):
         return None
@@ -53,7 +53,7 @@ def file_inside(folder: Path, name: str) -> Path | None:
 
 
 def walk_files(folder: Path, limit: int) -> Iterator[Path]:
-    """The files below a folder in order of their names, without links and hidden ones; at most `limit`."""
+    """Yield the files below a folder, sorted by name, without links and hidden files; at most `limit`."""
     count = 0
     for root, names, files in os.walk(folder, followlinks=False):
         names[:] = sorted(
@@ -71,10 +71,10 @@ def walk_files(folder: Path, limit: int) -> Iterator[Path]:
 
 @dataclass
 class MediaFiles:
-    """Finds the file behind an address.
+    """Finds the file of an address.
 
-    `folders` are where files are looked for first, by every end of the address's path: `uploads/2024/a.jpg`,
-    `2024/a.jpg`, `a.jpg`. With `fetch`, what is not there is fetched.
+    `folders` are searched first, by every tail of the address's path: `uploads/2024/a.jpg`, `2024/a.jpg`, `a.jpg`.
+    With `fetch`, missing files are fetched.
     """
 
     folders: tuple[Path, ...] = ()
@@ -91,11 +91,11 @@ class MediaFiles:
         return None
 
     def can_read(self, address: str) -> bool:
-        """Whether there is a file in the folder, or the address may be fetched; nothing is called."""
+        """Return whether the file exists in a folder, or may be fetched. Sends no request."""
         return self.find(address) is not None or (self.fetch and "://" in address)
 
     def read(self, address: str) -> tuple[str, bytes]:
-        """The name and content of a file. Raises `FileProblem`."""
+        """Return the name and content of a file. Raises `FileProblem`."""
         most = settings.CMS_ENV.media_max_bytes
         path = self.find(address)
         if path is not None:
@@ -140,7 +140,7 @@ def store_file(
     description: str = "",
     categories: Sequence[str] = (),
 ) -> tuple[Asset, bool]:
-    """The file in the library, and whether it is new there. Not to be called in a transaction.
+    """Return the library asset of a file, and whether it is new. Must not be called in a transaction.
 
     Raises `FileProblem`.
     """

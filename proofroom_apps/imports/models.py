@@ -1,4 +1,4 @@
-"""Runs of imports and exports, what they said, and which object came from which item of a source."""
+"""Runs of imports and exports, their reports, and the mapping of imported objects to source items."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ CHUNK_BYTES: Final = 1024 * 1024
 
 
 class ImportRun(BackgroundJob):
-    """One run. `counts` has the outcomes by kind, `stage` and `position` say how far it is.
+    """An import or export run. `counts` has the outcomes by kind; `stage` and `position` are its progress.
 
-    `scope` names the site or folder that the ids of the items belong to. The file of a run that was started in the
-    admin stands in its chunks until the run is over and its file is no longer needed; that of an export until
-    `expires_at`.
+    `scope` names the site or folder that the ids of the items belong to. An uploaded file is stored in chunks until
+    the run ends and its file is no longer needed; an export's file is stored until `expires_at`.
     """
 
     source = models.SlugField(max_length=60)
@@ -54,7 +53,7 @@ class ImportRun(BackgroundJob):
 
 
 class ExportRun(ImportRun):
-    """A run that writes an archive, as the admin lists them."""
+    """A run that writes an archive. A proxy for its own admin list."""
 
     class Meta:
         proxy = True
@@ -63,7 +62,7 @@ class ExportRun(ImportRun):
 
 
 class ImportLine(models.Model):
-    """A line of the report of a run. `details` are the fields that differ, each with its path, before and after."""
+    """A line of a run's report. `details` are the differing fields, each with path, before and after."""
 
     run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="lines")
     severity = models.CharField(max_length=8)
@@ -83,7 +82,7 @@ class ImportLine(models.Model):
 
 
 class ImportChunk(models.Model):
-    """A part of a file that was uploaded: workers may run on another machine."""
+    """A part of an uploaded file. It is in the database because workers may run on another machine."""
 
     run = models.ForeignKey(ImportRun, on_delete=models.CASCADE, related_name="chunks")
     number = models.PositiveIntegerField()
@@ -99,10 +98,10 @@ class ImportChunk(models.Model):
 
 
 class ImportedObject(models.Model):
-    """The object that an item of a source became, so that the next run changes it.
+    """The object that a source item became, so that the next run updates it.
 
-    The key is the hash of the id, which may be longer than an index takes. `data` has the hashes of what was
-    imported: what is the same in the source is left as people made it here.
+    The key is a hash of the id, which may be too long for an index. `data` has the hashes of the imported values:
+    values unchanged in the source keep the changes made on the site.
     """
 
     source = models.SlugField(max_length=60)

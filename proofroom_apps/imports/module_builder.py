@@ -1,4 +1,4 @@
-"""Blocks of rich text, one after the other, as modules."""
+"""Converts a sequence of rich text blocks to modules."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from proofroom_apps.imports.items import ModuleItem
 _PLAYERS: Final = frozenset({"iframe", "embed", "object"})
 _TITLE_MAX: Final = 160
 _CAPTION_MAX: Final = 300
-"""What is longer stands below the module too."""
+"""Maximum length of a caption in characters; a longer one is also text below the module."""
 MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
-"""Bytes of one prose module as the source has it; a longer text goes on in the next one."""
+"""Maximum size of a prose module in bytes; a longer text continues in the next module."""
 
 
 class GalleryPicture(NamedTuple):
-    """A picture of a gallery by its address in the source."""
+    """A picture of a gallery, by its address in the source."""
 
     address: str
     alt: str = ""
@@ -36,17 +36,17 @@ class GalleryPicture(NamedTuple):
 
 
 def no_alt(address: str) -> str:
-    """What a file is described by where the source says it at the picture only."""
+    """Return no alternative text, for sources that have it only at the picture."""
     return ""
 
 
 @dataclass
 class ModuleBuilder:
-    """Gathers text into prose, and puts other modules where they stand in it.
+    """Collects text into prose modules, with other modules between them.
 
-    `allowed` are the modules that the post may have: what would need another one becomes text. `alt_of` answers the
-    alternative text that a file will have in the library. `unknown` counts what was not understood, by its name,
-    `left_out` what nothing was made of, `simpler` what is kept in a simpler form.
+    `allowed` are the module types of the post; content for other types becomes text. `alt_of` returns the alternative
+    text that a file will have in the library. `unknown`, `left_out` and `simpler` (simplified) parts are counted by
+    name.
     """
 
     allowed: frozenset[str]
@@ -60,7 +60,7 @@ class ModuleBuilder:
 
     @property
     def has_text(self) -> bool:
-        """Whether text was gathered since the last module."""
+        """Return whether there is text since the last module."""
         return bool(self._blocks)
 
     def add_blocks(self, blocks: Sequence[JsonObject | EmbeddedFrame]) -> None:
@@ -75,7 +75,7 @@ class ModuleBuilder:
             self._length += length
 
     def add_frame(self, frame: EmbeddedFrame, title: str = "") -> None:
-        """A page or film of another site as a module, else a link to it."""
+        """Add an embedded page or video as a module, else as a link."""
         is_page = frame.address.startswith(("https://", "http://"))
         if frame.tag in _PLAYERS and is_page and "embed" in self.allowed:
             self.add_module("embed", {"url": frame.address, "title": title[:_TITLE_MAX]})
@@ -85,7 +85,7 @@ class ModuleBuilder:
             self.add_blocks([link_paragraph(frame.address, title)])
 
     def add_module(self, type: str, props: JsonObject) -> bool:
-        """Put a module after what is there. Answers False, and adds nothing, where the post may not have it."""
+        """Append a module. Returns False, and adds nothing, if the post may not have the type."""
         if type not in self.allowed:
             return False
         self.end_prose()
@@ -93,7 +93,7 @@ class ModuleBuilder:
         return True
 
     def note_alt(self, address: str, alt: str) -> None:
-        """Name the alternative text of a picture in this place where modules will show another, that of its file."""
+        """Report the alternative text of a picture here if the library file has another, which modules will show."""
         words = " ".join(alt.split())
         if words and words != self.alt_of(address):
             self.left_out[f"alternative text of a picture in this place: “{words[:300]}”"] += 1
@@ -116,7 +116,7 @@ class ModuleBuilder:
                         self.add_blocks([text_paragraph(one.caption, "italic")])
 
     def end_prose(self) -> None:
-        """Close the text that was gathered: the next one is a module of its own."""
+        """Close the current prose module."""
         if self._blocks and "prose" in self.allowed:
             document: JsonObject = {"type": "doc", "content": cast("Json", self._blocks)}
             self.modules.append(ModuleItem("prose", {"content": document}))

@@ -1,4 +1,4 @@
-"""The modules of a source beside those of a post: what changed in the source, people's own changes kept."""
+"""Merges the modules of a source into those of a post. Changes made on the site are preserved."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def merge_modules(
     data: Mapping[str, Json] | None,
     ids: Sequence[ModuleDocument] = (),
 ) -> tuple[tuple[ModuleDocument, ...], list[ModuleDocument]]:
-    """The modules of `base` with those of the source in place of the ones that came before.
+    """Return `base`'s modules with those of the source, and the modules as in the source.
 
-    One that is the same in the source stays as it is here, also where people changed or removed it. Without `data`,
-    of a post that was here before, modules of one type are matched in their order, and none is removed. `ids` are
-    what an earlier call made, so that new modules have one id. Also returns the modules as the source has them.
+    A module unchanged in the source stays as it is on the site, also if it was edited or removed there. Without
+    `data`, for a post that was not imported before, modules of one type are matched in order and none is removed.
+    `ids` is the result of an earlier call, so that new modules keep their ids.
     """
     present = {module.id: module for module in base.modules}
     before: list[tuple[str, str, str]] = (

@@ -1,4 +1,4 @@
-"""The files and links that content names, by the addresses of its source."""
+"""The files and links in content, by their source addresses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from proofroom.definitions.richtext.nodes import Node, attributes, children, kin
 
 @dataclass
 class NamedFiles:
-    """The addresses of files, with what is said of each, and those of links."""
+    """Addresses of files with their texts, and addresses of links."""
 
     files: dict[str, str] = field(default_factory=dict)
     links: set[str] = field(default_factory=set)

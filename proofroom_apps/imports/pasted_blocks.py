@@ -1,6 +1,6 @@
-"""Blocks that word processors and editors of code write as paragraphs with a style: lists of Word, lines of code.
+"""Blocks that Word and code editors write as styled paragraphs: lists and lines of code.
 
-What is pasted into the editor has the same rules (`frontend/richtext/src/paste.js`, `code.js`).
+The editor uses the same rules for pasted content (`frontend/richtext/src/paste.js`, `code.js`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _SIGN: Final = re.compile(r"^\s*(?:[·•◦▪o§]|\w{1,3}[.)])\s+")
 _NUMBER: Final = re.compile(r"(\w{1,3})[.)]")
 _MAX_LEVEL: Final = 9
 LineKind = Literal["kept", "font", "blank", ""]
-"""What a line of code is known by; empty for what is none."""
+"""Feature that identifies a line of code; empty if it is not code."""
 
 
 def _is_blank(node: HtmlElement | str) -> bool:
@@ -45,7 +45,7 @@ def _style(node: HtmlElement) -> str:
 
 
 def word_lists_of(element: HtmlElement) -> None:
-    """Put lists in place of the paragraphs that Word writes them as."""
+    """Replace paragraphs that Word wrote for list items with lists."""
     made: list[HtmlElement | str] = []
     open_lists: list[HtmlElement] = []
     for node in element.content:
@@ -94,7 +94,7 @@ def _add_word_item(
 
 
 def _take_marker(node: HtmlElement) -> str:
-    """Take the bullet or number off an item, and return it."""
+    """Remove the bullet or number of an item, and return it."""
     if (marker := _remove_marker(node)) is not None:
         return marker.text.strip()
     text = node.text.strip()
@@ -120,7 +120,7 @@ def _remove_marker(node: HtmlElement) -> HtmlElement | None:
 
 
 def code_blocks_of(element: HtmlElement) -> None:
-    """Put a block of code in place of lines that follow one another in a font for code."""
+    """Replace consecutive lines in a monospace font with a code block."""
     if any(
         _may_be_code(one) for one in element.find("div", "p", "span", "font", "td", "b", "table")
     ):
@@ -155,7 +155,7 @@ def _join_code(element: HtmlElement, *, is_monospace: bool) -> None:
 
 
 def _source_lines(table: HtmlElement) -> Iterator[HtmlElement]:
-    """The lines of a file as GitHub shows them."""
+    """Yield the lines of a file in GitHub's HTML."""
     return (cell for cell in table.find("td") if "blob-code" in cell.classes)
 
 
@@ -184,7 +184,7 @@ def _is_all_monospace(node: HtmlElement, inherited: bool) -> bool:
 
 
 def _joined(run: Sequence[tuple[HtmlElement, LineKind]]) -> list[HtmlElement | str]:
-    """Lines as one block of code; in a font alone they are code where one is indented."""
+    """Return lines as one code block. Lines with only a font are code if one is indented."""
     lines = list(run)
     while lines and lines[-1][1] == "blank":
         lines.pop()
@@ -201,7 +201,7 @@ def _code(text: str) -> HtmlElement:
 
 
 def lines_of(node: HtmlElement, *, keeps_space: bool) -> str:
-    """The text of an element, a line for each block and break."""
+    """Return the text of an element, with a line for each block and break."""
     text = ""
     has_lines = any(node.find(*_LINES))
     for child in node.content:

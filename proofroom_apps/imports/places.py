@@ -1,4 +1,4 @@
-"""Places in pages: what links of the source name a heading by, and the id that it has here."""
+"""Fragments of pages: names of headings in the source, and their ids on the site."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class PagePlaces:
     """The headings of a page. An empty id is the top of the page."""
 
     ids: dict[str, str] = field(default_factory=dict)
-    """By the ids that the source gives them."""
+    """Ids on the site by ids in the source."""
     words: dict[str, str] = field(default_factory=dict)
-    """By their letters and figures, with a number where these are those of an earlier one."""
+    """Ids by their letters and digits, with a number for repeated ones."""
 
     def find(self, fragment: str) -> str | None:
-        """The id here of a place, which programs name by rules of their own; None for one that is not here."""
+        """Return the id of a fragment under the naming rules of other programs, or None."""
         name = unquote(fragment)
         if name in self.ids:
             return self.ids[name]
@@ -43,12 +43,12 @@ class PagePlaces:
 
 
 def _letters(text: str) -> str:
-    """What all rules of ids keep of a text: neither case nor accents nor signs."""
+    """Return the part of a text that all id rules share: no case, accents or punctuation."""
     return "".join(word for _, _, word in word_positions(text))
 
 
 def places_of(title: str, modules: Sequence[ModuleItem]) -> PagePlaces:
-    """The places in a post with this title and these modules."""
+    """Return the headings of a post with this title and these modules."""
     places, taken, seen = PagePlaces(), set[str](), Counter[str]()
     if words := _letters(title):
         places.words[words] = ""
@@ -87,7 +87,7 @@ def _headings(node: Node) -> Iterator[Node]:
 def read_places(
     reader: Reader, wanted: frozenset[str], tick: Callable[[], None]
 ) -> dict[str, PagePlaces]:
-    """The places in each post of a source, by its id there."""
+    """Return the headings of each post of a source, by its source id."""
     found: dict[str, PagePlaces] = {}
     for number, item in enumerate(reader.items(wanted) if wanted else ()):
         if number % 100 == 0:

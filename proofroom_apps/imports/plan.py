@@ -1,4 +1,4 @@
-"""The outline of a source: where each of its posts will stand, and which of its addresses lead there."""
+"""The outline of a source: the path of each post, and the source addresses that lead to it."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from proofroom_apps.imports.items import (
 from proofroom_apps.imports.models import ImportedObject
 
 SLUG_TRIES: Final = 5
-"""Slugs that are tried for a new post, with a number from the second on."""
+"""Number of slugs to try for a new post, with a number from the second on."""
 
 
 @dataclass(slots=True)
 class PlannedPost:
-    """A post of the source. `post_id` is that of the post here, where there is one."""
+    """A post of the source. `post_id` is the id of the site's post, if it exists."""
 
     source_id: str
     place: str
@@ -53,9 +53,9 @@ class PlannedPost:
     is_imported: bool = False
     title: str = ""
     is_spelled_out: bool = True
-    """Whether the slug has all that tells the post from others: `C` and `C++` have the same one."""
+    """True if the slug distinguishes the post from others. `C` and `C++` have the same slug."""
     day: datetime | None = None
-    """The moment whose day its address may have."""
+    """The time whose date its address may contain."""
 
 
 @dataclass(slots=True)
@@ -67,28 +67,28 @@ class ImportPlan:
     redirects: list[RedirectItem] = field(default_factory=list)
     remarks: list[Remark] = field(default_factory=list)
     groups: dict[str, str] = field(default_factory=dict)
-    """The first post of each group of translations."""
+    """First post of each translation group."""
     addresses: dict[str, str] = field(default_factory=dict)
-    """The post that each address of the source leads to."""
+    """Post of each source address."""
 
     @property
     def levels(self) -> int:
         return max((post.level for post in self.posts.values()), default=-1) + 1
 
     def path_of(self, key: str) -> str:
-        """The path of the post that an address of the source leads to; empty for none."""
+        """Return the path of the post at a source address; empty if there is none."""
         source_id = self.addresses.get(key)
         return self.posts[source_id].path if source_id is not None else ""
 
     def move_below(self, post: PlannedPost, before: str) -> None:
-        """Correct the paths of new posts below one that could not be made at the path `before`."""
+        """Update the paths of new posts below a post whose path `before` was not available."""
         for one in self.posts.values():
             if one.post_id is None and one.path.startswith(f"{before}/"):
                 one.path = post.path + one.path[len(before) :]
 
 
 def make_plan(reader: Reader, source: str, tick: Callable[[], None]) -> ImportPlan:
-    """Read the outline of the whole source. `tick` is called now and then, since this may take a while."""
+    """Read the outline of the whole source. `tick` is called regularly, since this may take long."""
     plan = ImportPlan()
     term_ids: set[tuple[str, str]] = set()
     for number, item in enumerate(clean_items(reader.items())):
@@ -174,7 +174,7 @@ def _day_of(item: PostItem) -> datetime | None:
 
 
 def _set_levels(plan: ImportPlan) -> None:
-    """The depth of each post; a parent that is missing, of another kind, or below the post itself is left out."""
+    """Set the depth of each post. Parents that are missing, of another type or in a cycle are dropped."""
     is_settled: set[str] = set()
     for post in plan.posts.values():
         branch: dict[str, PlannedPost] = {}
@@ -211,7 +211,7 @@ def _set_levels(plan: ImportPlan) -> None:
 
 
 def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
-    """The posts that came from this source before."""
+    """Find the posts that were imported from this source before."""
     rows = ImportedObject.objects.filter(source=source, scope=scope, kind="post")
     by_key = {source_key(source_id): post for source_id, post in plan.posts.items()}
     for key, object_id in rows.values_list("key", "object_id").iterator():
@@ -228,10 +228,10 @@ def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
 
 
 def _set_paths(plan: ImportPlan) -> None:
-    """Slug and path of each post, level by level. One that stands at the same place already is the same post.
+    """Set slug and path of each post, level by level. An existing post at the same place counts as the same post.
 
-    A new one whose path is reserved, or another post's, has a number at its slug, as the writer would give it: what
-    is written before it must know where it will stand.
+    If the path of a new post is reserved or taken, its slug gets a number, like the writer gives it: items written
+    earlier must know the final path.
     """
     by_level: dict[int, list[PlannedPost]] = {}
     for post in plan.posts.values():
@@ -239,7 +239,7 @@ def _set_paths(plan: ImportPlan) -> None:
     patterns: dict[tuple[str, str], str] = {}
     taken: set[tuple[str, str, str | None, str]] = set()
     numbers: dict[tuple[str, str, str | None, str], int] = {}
-    """The last number that was put at each slug: a thousand posts of one title try a thousand slugs, no million."""
+    """Last number used for each slug, so that 1,000 posts with one title need 1,000 tries, not a million."""
     owners: dict[str, str] = {}
     now = timezone.now()
     for level in sorted(by_level):
@@ -295,7 +295,7 @@ def _place(
     patterns: dict[tuple[str, str], str],
     now: datetime,
 ) -> None:
-    """The path of a new post, below its parent's."""
+    """Set the path of a new post below its parent's path."""
     parent = plan.posts[post.parent_id] if post.parent_id else None
     post.slugs = (*(parent.slugs if parent else ()), post.slug)
     key = (post.type, post.locale)
@@ -321,7 +321,7 @@ _Place = tuple[str, str, str, UUID | None]
 
 
 def _posts_at(plan: ImportPlan, posts: list[PlannedPost]) -> dict[_Place, tuple[UUID, str]]:
-    """The posts that stand where these would, each with its title."""
+    """Return the existing posts at the places of these posts, each with its title."""
     found: dict[_Place, tuple[UUID, str]] = {}
     imported = {post.post_id for post in plan.posts.values() if post.is_imported}
     slugs = sorted({post.slug for post in posts})
@@ -337,10 +337,9 @@ def _posts_at(plan: ImportPlan, posts: list[PlannedPost]) -> dict[_Place, tuple[
 def _same_post(
     plan: ImportPlan, post: PlannedPost, there: Mapping[_Place, tuple[UUID, str]], slug: str
 ) -> UUID | None:
-    """The post that stands at the place of a new one already.
+    """Return the existing post at the place of a new one, or None.
 
-    Where it is not the place of the `slug` that the source has, but one with a number, or where the slug lost
-    something, it has the same title too.
+    If the place has a numbered slug, or the slug lost characters, the titles must also match.
     """
     parent = plan.posts[post.parent_id] if post.parent_id else None
     if parent is not None and parent.post_id is None:
@@ -355,7 +354,7 @@ def _same_post(
 
 
 def _rows_of(ids: list[UUID]) -> dict[UUID, tuple[str, str]]:
-    """Path and slug of posts."""
+    """Return path and slug of posts."""
     found: dict[UUID, tuple[str, str]] = {}
     for part in batches(ids):
         for pk, path, slug in Post.objects.filter(pk__in=part).values_list("pk", "path", "slug"):

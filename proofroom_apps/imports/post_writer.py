@@ -1,4 +1,4 @@
-"""Stores the posts of a source through the services of the site: new ones as drafts, changes of others in Review."""
+"""Stores the posts of a source through the services: new posts as drafts, changes of existing ones in Review."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ _LIMITED: Final = {
     for name, field in POST_FIELDS.items()
     if field.max_length and field.kind in ("text", "textarea") and not field.format
 }
-"""The texts that are cut where they are longer than the site takes."""
+"""Text fields with a maximum length, to which values are cut."""
 
 
 def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
-    """Create, change or leave a post. What the rules refuse is an outcome; nothing of it is stored then."""
+    """Create, update or skip a post. If validation fails, nothing is stored and the outcome says so."""
     planned = writer.plan.posts[item.source_id]
     before = replace(planned)
     try:
@@ -64,14 +64,14 @@ def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
 
 @dataclass
 class _PostWriter:
-    """One post of the source on its way into the site."""
+    """Writes one post of the source."""
 
     writer: ImportWriter
     item: PostItem
     planned: PlannedPost
     remarks: list[Remark] = field(default_factory=list)
     unresolved: set[str] = field(default_factory=set)
-    """Fields that the source fills, but not with anything that is here."""
+    """Fields with a source value that has no counterpart on the site."""
     has_all_terms: bool = True
     addresses: PostAddresses = field(init=False)
 
@@ -102,7 +102,7 @@ class _PostWriter:
         return self._create(fields, modules, terms)
 
     def _require_in_scope(self, post: Post) -> None:
-        """Raise `NotAllowed` for a post outside of what the actor may change, and name no id of a hidden one."""
+        """Raise `NotAllowed` for a post out of the actor's scope, without the id of a hidden post."""
         try:
             require_in_scope(post, self.writer.actor)
         except NotFound:
@@ -258,7 +258,7 @@ class _PostWriter:
         raise AssertionError
 
     def _dates(self) -> PostDates:
-        """When the post was published, created and changed in the source."""
+        """Return the dates at which the post was published, created and changed in the source."""
         published = self.item.published_at
         if published is not None and published > timezone.now():
             text = _("It is to be published on %(date)s in the source.")
@@ -273,7 +273,7 @@ class _PostWriter:
         return PostDates(published, self.item.created_at, self.item.updated_at)
 
     def _author(self) -> User | None:
-        """The account with the e-mail address of the author in the source."""
+        """Return the account with the author's e-mail address in the source."""
         email = self.item.author_email
         found = User.objects.filter(email__iexact=email, is_active=True).first() if email else None
         if email and found is None:
@@ -284,7 +284,7 @@ class _PostWriter:
         return found
 
     def _source_of_translation(self) -> Post | None:
-        """The post of the same group that came first, in another language."""
+        """Return the first post of the same group, in another language."""
         first = self.writer.plan.groups.get(self.item.translation_group)
         if first is None or first == self.item.source_id:
             return None
@@ -297,7 +297,7 @@ class _PostWriter:
         return None if group.filter(locale=self.item.locale).exists() else source
 
     def _check(self, fields: JsonObject, made: list[ModuleDocument], terms: list[str]) -> None:
-        """Ask the rules, and store nothing."""
+        """Validate the post without storing it."""
         post = new_row(self.writer.actor, self.item.type, self.item.locale, None)
         empty = empty_document(post)
         document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
@@ -323,7 +323,7 @@ class _PostWriter:
         modules: list[tuple[str, JsonObject]],
         terms: list[str],
     ) -> WrittenItem:
-        """Bring what changed in the source since the last time; what people changed here meanwhile stays."""
+        """Apply the changes of the source since the last import. Changes made on the site are preserved."""
         writer = self.writer
         self.planned.post_id, self.planned.path = post.pk, post.path
         present = open_layers(post)
@@ -364,9 +364,10 @@ class _PostWriter:
     def _changed_fields(
         self, base: PostDocument, data: Mapping[str, Json] | None, fields: JsonObject
     ) -> JsonObject:
-        """What the source says otherwise than the last time. A field that it no longer fills is emptied.
+        """Return the fields that changed in the source since the last import. A field without a value any more is
+        emptied.
 
-        Where people changed such a field here, it stays.
+        A field that was also changed on the site is unchanged.
         """
         before = _hashes_in(data)
         flat = _flat(fields)
@@ -397,7 +398,7 @@ class _PostWriter:
     def _with_terms(
         self, document: PostDocument, data: Mapping[str, Json] | None, terms: list[str]
     ) -> PostDocument:
-        """The terms of the source in place of those that came before; what people chose stays."""
+        """Return the document with the source's terms instead of its earlier ones. Terms chosen on the site stay."""
         before = set(cast("list[str]", (data or {}).get("termIds") or ()))
         if data is not None and data.get("terms") == hash_of(sorted(terms)):
             before = set(terms)
@@ -436,7 +437,7 @@ class _PostWriter:
 
 
 def _flat(fields: JsonObject) -> JsonObject:
-    """The fields with each custom field beside them, by the names that documents have for them."""
+    """Return the fields with custom fields at the top level, under their names in documents."""
     custom = fields.get("customFields")
     flat: JsonObject = {name: one for name, one in fields.items() if name != "customFields"}
     if isinstance(custom, Mapping):
@@ -445,5 +446,5 @@ def _flat(fields: JsonObject) -> JsonObject:
 
 
 def _hashes_in(data: Mapping[str, Json] | None) -> dict[str, str]:
-    """The hash of each field that was imported the last time."""
+    """Return the hash of each field at the last import."""
     return dict(cast("Mapping[str, str]", (data or {}).get("fields") or {}))

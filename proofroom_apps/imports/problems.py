@@ -1,4 +1,4 @@
-"""What went wrong with an item of a source, as a report says it."""
+"""Errors of source items as sentences for a report."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from proofroom.core.errors import CmsError
 
 
 def sentence_of(error: Exception) -> str:
-    """Why an item could not be read or stored."""
+    """Return why an item could not be read or stored."""
     if isinstance(error, CmsError):
         return error.message
     if isinstance(error, RecursionError):
@@ -21,5 +21,5 @@ def sentence_of(error: Exception) -> str:
 
 
 def storable(text: str) -> str:
-    """The text without what no database and no terminal takes: NUL and halves of characters."""
+    """Return the text without NUL and lone surrogates, which databases and terminals refuse."""
     return text.replace("\x00", "").encode("utf-8", "replace").decode()

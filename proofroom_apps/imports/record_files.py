@@ -1,4 +1,4 @@
-"""Files of records: the rows of CSV and the objects of JSON, whatever their encoding."""
+"""Files of records: rows of CSV and objects of JSON, in any encoding."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ DELIMITERS: Final = ",;\t|"
 
 @dataclass(frozen=True, slots=True)
 class RecordFile:
-    """The records of a file, each with its place, and what there is to say of the rest."""
+    """The records of a file, each with its place, and remarks on the rest."""
 
     records: list[JsonObject]
     places: list[str]
@@ -33,9 +33,9 @@ class RecordFile:
 
 
 def read_csv(path: Path) -> RecordFile:
-    """The rows of a file with a header, apart by commas, semicolons, tabs or bars.
+    """Return the rows of a CSV file with a header, separated by commas, semicolons, tabs or bars.
 
-    A row that has more cells than the header is an error of the report. Raises `RuleViolation`.
+    A row with more cells than the header becomes an error of the report. Raises `RuleViolation`.
     """
     text, remarks = _decoded(path)
     named = re.match(r"sep=(.)\r?\n", text)
@@ -77,7 +77,7 @@ def read_csv(path: Path) -> RecordFile:
 
 
 def read_header(cells: Sequence[str], line: int) -> list[str]:
-    """The names of the columns. Raises `RuleViolation` for too many, and for two of one name."""
+    """Return the names of the columns. Raises `RuleViolation` for too many or duplicate names."""
     if len(cells) > MAX_COLUMNS:
         text = _("Line %(line)s: the file has more than %(most)s columns.")
         raise RuleViolation(text % {"line": line, "most": f"{MAX_COLUMNS:,}"})
@@ -91,14 +91,14 @@ def read_header(cells: Sequence[str], line: int) -> list[str]:
 
 
 def _delimiter_of(text: str) -> str:
-    """What stands most often in the header, outside of quoted names."""
+    """Return the most frequent delimiter in the header, ignoring quoted names."""
     header = re.match(r'\s*((?:"(?:[^"]|"")*"|[^"\r\n])+)', text)
     names = re.sub(r'"(?:[^"]|"")*"', "", header[1]) if header else ""
     return max(DELIMITERS, key=names.count)
 
 
 def read_json(path: Path, place: str = "") -> RecordFile:
-    """The objects of a list, of the list at a place like `data.items`, or of lines. Raises `RuleViolation`."""
+    """Return the objects of a list, of the list at a place such as `data.items`, or of lines. Raises `RuleViolation`."""
     text, remarks = _decoded(path)
     try:
         found = json.loads(text)
@@ -150,7 +150,7 @@ def _decoded(path: Path) -> tuple[str, list[Remark]]:
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, whatever its encoding. Raises `RuleViolation`."""
+    """Return the text of a file in any encoding. Raises `RuleViolation`."""
     return _decode(path)[0]
 
 
@@ -176,7 +176,7 @@ def _decode(path: Path) -> tuple[str, str]:
 
 
 def value_at(value: object, place: str) -> object:
-    """The value at a place like `seo.title` or `authors.0.name`; None where there is none."""
+    """Return the value at a place such as `seo.title` or `authors.0.name`, or None."""
     for part in place.split("."):
         if isinstance(value, Mapping):
             value = value.get(part)

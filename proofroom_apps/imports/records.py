@@ -1,4 +1,4 @@
-"""Records of a file, such as rows of CSV or objects of JSON, as posts: a mapping says what fills which field."""
+"""Imports records of a file, such as CSV rows or JSON objects, as posts. A mapping assigns fields."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _TARGETS: Final[Mapping[str, tuple[str, ...]]] = {
         "updatedAt", "updated_at", "date_updated", "modified_gmt", "modified", "lastmod", "updated"
     ),
 }  # fmt: skip
-"""What a record can fill, and the names that are looked for without a mapping."""
+"""Fields that a record can fill, and the names searched for without a mapping."""
 _DATES: Final = ("publishedAt", "createdAt", "updatedAt")
 _SETTINGS: Final = frozenset({"items", "format"})
 _IDS: Final = ("id", "documentId", "_id", "_ref", "$oid", "uuid")
@@ -65,7 +65,7 @@ _KEYS: Final[Mapping[str, tuple[str, ...]]] = {
     "oldPath": ("path", "url", "current"),
     "author": ("email", "mail", "name", "displayName", "display_name", "username", *_IDS),
 }
-"""Where an object holds the one line that a field takes; else it is a reference to another record."""
+"""Keys of an object with the text for a field; an object without them is a reference to another record."""
 _FILE_KEYS: Final = ("url", "src", "secure_url", "filename_disk", "path", "href")
 _FILE_HOLDERS: Final = ("file", "image", "asset", "media", "data", "directus_files_id")
 _ALT_KEYS: Final = ("alternativeText", "alt", "alt_text", "altText", "description", "title")
@@ -73,7 +73,7 @@ _TERM_KEYS: Final = ("name", "title", "label", "slug", "value")
 
 
 class RecordReader(Reader):
-    """Records with a mapping. `body_format` says what their text is, where the mapping does not."""
+    """A reader of records with a mapping. `body_format` is the format of their text, unless the mapping has one."""
 
     def __init__(
         self, file: RecordFile, path: Path, options: ImportOptions, body_format: str = "html"
@@ -96,7 +96,7 @@ class RecordReader(Reader):
         self.mapping = self._mapping()
 
     def _mapping(self) -> dict[str, str]:
-        """The place in a record of each field that is filled."""
+        """Return the place in a record of each mapped field."""
         known = {*_TARGETS, *POST_FIELDS, *(f"customFields.{name}" for name in self.custom)}
         given = {
             name: place for name, place in self.options.mapping.items() if name not in _SETTINGS
@@ -173,7 +173,7 @@ class RecordReader(Reader):
                 yield Remark(self.mapping[taxonomy], text % values)
 
     def _remarks_on_columns(self) -> Iterator[Remark]:
-        """What records are known by, and what nothing is made of."""
+        """Yield remarks on the id column, and on unused columns."""
         if "id" in self.mapping:
             text = _("Records are recognised by %(column)s.") % {"column": self.mapping["id"]}
         else:
@@ -194,7 +194,7 @@ class RecordReader(Reader):
             yield Remark(_("Columns"), _("Not used: %(names)s.") % {"names": listed})
 
     def used_names(self, record: JsonObject) -> Collection[str]:
-        """The keys that are read, or no values of the source, whatever the mapping says."""
+        """Return the keys that the reader uses itself or ignores, whatever the mapping."""
         return ()
 
     def _post(
@@ -294,7 +294,7 @@ class RecordReader(Reader):
         return content
 
     def _remarks_on_values(self, record: JsonObject, place: str) -> list[Remark]:
-        """The values that no field of the post can hold, and the authors that are no account here."""
+        """Return remarks on the values that no field can store, and on authors without an account."""
         said: list[Remark] = []
         for name in ("id", "slug", "locale", "parent", "body"):
             value = self._value(record, name)
@@ -341,7 +341,7 @@ class RecordReader(Reader):
         return " ".join(str(value).split())
 
     def _words(self, record: JsonObject, name: str) -> tuple[list[str], list[object]]:
-        """The names of terms, and the values that are none."""
+        """Return the names of terms, and the invalid values."""
         value = self._value(record, name)
         if isinstance(value, Mapping | bool):
             value = [value]
@@ -382,7 +382,7 @@ _KNOWN: Final[Mapping[str, frozenset[str]]] = {
     "image": frozenset((*_FILE_KEYS, *_FILE_HOLDERS, *_ALT_KEYS, "caption", *_IDS)),
     "author": frozenset((*_KEYS["author"], "first_name", "last_name", "firstName", "lastName")),
 }
-"""What is read of an object that fills a field."""
+"""Keys of an object that are read for a field."""
 
 
 def _unused_names(
@@ -392,7 +392,7 @@ def _unused_names(
     *,
     known: Mapping[str, frozenset[str]],
 ) -> Iterator[str]:
-    """The names of values that no place of the mapping reads, those beside a place inside an object too."""
+    """Yield the names of values that the mapping does not read, also inside of mapped objects."""
     for key, value in record.items():
         name = f"{above}{key}"
         if name in places or value in (None, "", [], {}):
@@ -415,7 +415,7 @@ def _unused_names(
 
 
 def files_in(value: object) -> tuple[list[MediaItem], list[object]]:
-    """The files that a value names, by their addresses or in objects that describe them; and what names none."""
+    """Return the files that a value names by address or object, and the other values."""
     files: list[MediaItem] = []
     lost: list[object] = []
     for one in value if isinstance(value, list) else [value]:
@@ -441,7 +441,7 @@ def files_in(value: object) -> tuple[list[MediaItem], list[object]]:
 
 
 def _remarks_on_files(place: str, name: str, value: object) -> list[Remark]:
-    """What of a value does not come into a field that holds one file."""
+    """Return remarks on the parts of a value that a single-file field cannot store."""
     files, lost = files_in(value)
     said = [_left_out(place, name, one) for one in lost]
     if len(files) > 1:

@@ -1,4 +1,4 @@
-"""The sources of imports: one class a file in the folder `importers` of any installed app."""
+"""The registry of import sources: one class per file in the folder `importers` of any installed app."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from proofroom.core.registry import Registry
 
 
 class Output(Protocol):
-    """Where a command writes its lines."""
+    """The output stream of a command."""
 
     def write(self, line: str, /) -> object: ...
 
 
 class Importer(ABC):
-    """A source of imports: `manage.py import <name> PATH` runs it.
+    """An import source: `manage.py import <name> PATH` runs it.
 
-    Subclass `proofroom_apps.imports.content_importer.ContentImporter` for what is posts, terms, files and menus: it
-    brings dry run, report, resuming and the page in the admin. Subclass this one for what writes in its own way.
+    Subclass `proofroom_apps.imports.content_importer.ContentImporter` for posts, terms, files and menus: it adds dry
+    run, report, resuming and an admin page. Subclass this class for an importer with its own way of writing.
     """
 
     name: ClassVar[str]
@@ -32,13 +32,13 @@ class Importer(ABC):
     description: ClassVar[str | Promise]
 
     def add_arguments(self, parser: ArgumentParser) -> None:  # noqa: B027  # most have none
-        """Add the options of the command beside `path`, `--as` and `--dry-run`."""
+        """Add the options of the command besides `path`, `--as` and `--dry-run`."""
 
     @abstractmethod
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
-        """Import the file or folder. Raises `CmsError` with a sentence where nothing, or not all, came in."""
+        """Import the file or folder. Raises `CmsError` with a sentence if anything was not imported."""
 
 
 importers: Final[Registry[Importer]] = Registry("importers", Importer)  # type: ignore[type-abstract]  # never made

@@ -1,4 +1,4 @@
-"""Rich text that other editors store as JSON, as HTML: of Slate, ProseMirror, Lexical, Portable Text, EditorJS."""
+"""Converts rich text in JSON to HTML: Slate, ProseMirror, Lexical, Portable Text, EditorJS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MARKS: Final[Mapping[str, str]] = {
     "subscript": "sub", "sub": "sub",
 }  # fmt: skip
 _FORMAT_BITS: Final = {1: "strong", 2: "em", 4: "s", 16: "code", 32: "sub", 64: "sup"}
-"""The marks of a text of Lexical."""
+"""Format bits of Lexical text."""
 _TAGS: Final[Mapping[str, str]] = {
     "paragraph": "p", "p": "p", "block": "p", "quote": "blockquote", "blockquote": "blockquote",
     "list-item": "li", "listitem": "li", "li": "li", "list-item-child": "p", "lic": "p",
@@ -29,7 +29,7 @@ _DEEPEST: Final = 60
 
 
 def html_of(value: object, unknown: Counter[str]) -> str:
-    """A document, or a list of nodes. `unknown` counts the nodes of which only the words are kept."""
+    """Return the HTML of a document or list of nodes. `unknown` counts nodes reduced to their text."""
     if isinstance(value, Mapping) and isinstance(value.get("blocks"), list):
         made = "".join(_editor_block(block, unknown) for block in value["blocks"])
     elif isinstance(value, Mapping) and isinstance(value.get("root"), Mapping):
@@ -106,7 +106,7 @@ def _node(node: object, unknown: Counter[str], depth: int) -> str:
 
 
 def _level(kind: str, node: Mapping[str, object], attrs: Mapping[str, object]) -> int:
-    """The level of a heading; 0 for what is none."""
+    """Return the level of a heading; 0 for other nodes."""
     named = re.fullmatch(
         r"h([1-6])", str(node.get("style") if kind == "block" else node.get("tag") or kind)
     )
@@ -159,7 +159,7 @@ def _picture(node: Mapping[str, object], attrs: Mapping[str, object]) -> str:
 
 
 def _editor_block(block: object, unknown: Counter[str]) -> str:
-    """A block of EditorJS; its texts are HTML."""
+    """Return the HTML of an EditorJS block; its texts are HTML."""
     if not isinstance(block, Mapping):
         return ""
     kind = str(block.get("type"))
@@ -214,7 +214,7 @@ def _editor_list(items: object, tag: str, depth: int) -> str:
 
 
 def _words(value: object, depth: int = 0) -> Iterator[str]:
-    """The texts in a value, in their order, without the names of types and keys."""
+    """Yield the texts in a value in order, without type names and keys."""
     if isinstance(value, str) and value.strip():
         yield value
     elif isinstance(value, list) and depth < _DEEPEST:

@@ -1,7 +1,7 @@
-"""Unpacked uploads of runs, each in a folder of this machine that all turns of its run read.
+"""Folders with the unpacked uploads of runs on this machine, shared by all turns of a run.
 
-The chunks in the database are the truth: a worker that does not find the folder makes it again. It does so under a
-name of its own and renames the folder once it is complete, so that workers find a whole folder or none.
+The chunks in the database are authoritative: a worker without the folder creates it again. It unpacks under a unique
+name and renames the complete folder, so that other workers never see a partial one.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _CONTENT: Final = "content"
 
 
 def unpacked_upload(run: ImportRun, importer: RunSource) -> Path:
-    """The uploaded file on this machine; of a folder, its unpacked archive. Raises `RuleViolation`."""
+    """Return the uploaded file on this machine, or the folder of its unpacked archive. Raises `RuleViolation`."""
     folder = _root() / str(run.pk)
     if not folder.is_dir():
         _make_folder(folder, run, importer)
@@ -37,13 +37,13 @@ def unpacked_upload(run: ImportRun, importer: RunSource) -> Path:
 
 
 def remove_folders(run_id: UUID) -> None:
-    """Remove the folder of a run that is over, also what workers that were killed left of it."""
+    """Remove the folder of a finished run, and leftovers of killed workers."""
     for path in _root().glob(f"{run_id}*"):
         shutil.rmtree(path, ignore_errors=True)
 
 
 def remove_leftover_folders() -> int:
-    """Remove the folders of runs that are over or deleted. Returns how many runs had one."""
+    """Remove the folders of finished or deleted runs. Return the number of runs that had one."""
     root = _root()
     # The folders are listed before the runs are read: a run that begins in between is not among them.
     found = set(_run_ids(path.name for path in root.iterdir())) if root.is_dir() else set()

@@ -1,4 +1,4 @@
-"""A source whose file people upload in the admin, and that a worker imports."""
+"""A source whose file is uploaded in the admin and imported by a worker."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from proofroom_apps.imports.models import ImportRun
 
 
 class RunSource(ABC):
-    """What a run needs of its source.
+    """The interface that a run needs of its source.
 
-    `takes` is what it reads: a file, a folder (in the admin: a ZIP archive of one), or either. `suffixes` are those
-    of the files that the admin takes for it; without any it takes every file.
+    `takes` is its input: a file, a folder (in the admin: as a ZIP archive), or either. `suffixes` are the file
+    suffixes that the admin accepts; empty accepts every file.
     """
 
     name: ClassVar[str]
@@ -29,7 +29,7 @@ class RunSource(ABC):
 
     @abstractmethod
     def check_options(self, values: Mapping[str, Any]) -> BaseModel:
-        """The options with their defaults. Raises `RuleViolation` by field."""
+        """Return the options with defaults. Raises `RuleViolation` by field."""
 
     @abstractmethod
     def require_rights(self, actor: Actor, options: Mapping[str, Any]) -> None:
@@ -37,4 +37,4 @@ class RunSource(ABC):
 
     @abstractmethod
     def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
-        """Carry out the run, or a part of it: after `ends` on the monotonic clock another turn goes on."""
+        """Execute the run or a part of it. After `ends` on the monotonic clock, another turn continues."""

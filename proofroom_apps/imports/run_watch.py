@@ -1,4 +1,4 @@
-"""Says how far a run is, and finds out that it was cancelled, while one long transaction does the work."""
+"""Stores a run's progress and detects its cancellation during one long transaction."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _INTERVAL: Final = 1.0
 
 
 class RunCancelled(Exception):
-    """Somebody cancelled the run, or another worker ended it."""
+    """Raised if the run was cancelled, or another worker ended it."""
 
 
 class RunWatch:
-    """Call it often; once in a second it stores `done` and `planned`. Raises `RunCancelled`.
+    """Call it often; once a second it stores `done` and `planned`. Raises `RunCancelled`.
 
-    In a transaction it uses a connection of its own, so that others see it. On SQLite a transaction keeps every other
-    writer out: there nothing is said until its end.
+    In a transaction it uses a separate connection, so that other processes see the progress. On SQLite a transaction
+    blocks all other writers, so progress is stored only at its end.
     """
 
     def __init__(self, run_id: UUID) -> None:

@@ -1,4 +1,4 @@
-"""Runs of imports and exports: started by a person, carried out by a worker, cancelled, and ended."""
+"""Runs of imports and exports: started by a user, executed by a worker, cancelled, and ended."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from proofroom_apps.imports.run_folders import remove_folders, unpacked_upload
 from proofroom_apps.imports.run_source import RunSource
 
 MAX_LINES: Final = 20_000
-"""Lines that a report keeps; what comes after is counted only."""
+"""Maximum number of lines of a report; further ones are only counted."""
 _KEEP_UPLOADS: Final = timedelta(days=7)
-"""How long the file of a dry run waits to be imported."""
+"""Time during which the file of a dry run can be imported."""
 MESSAGE_MAX: Final = 2000
 
 
 class ImportRunner(JobRunner[ImportRun]):
-    """Carries out runs whose file was uploaded, and exports. What fails in an item is a line of the report."""
+    """Executes runs with an uploaded file, and exports. A failing item becomes a line of the report."""
 
     model = ImportRun
     task: ClassVar[str] = "imports.tasks.run_import"
@@ -119,7 +119,7 @@ def _is_running(run_id: UUID) -> bool:
 
 
 def find_importer(source: str) -> RunSource:
-    """The importer of that name whose runs are kept. Raises `RuleViolation`."""
+    """Return the importer of that name. Raises `RuleViolation` if there is none that creates runs."""
     found = importers.get(source)
     if found is None or not issubclass(found, RunSource):
         raise invalid("source", _("There is no source %(name)r.") % {"name": source[:60]})
@@ -135,7 +135,7 @@ def start_run(
     is_dry_run: bool,
     upload: Iterator[bytes] | None = None,
 ) -> ImportRun:
-    """Note a run. With an `upload`, a worker carries it out; else the caller does."""
+    """Create a run. With an `upload`, a worker executes it; otherwise the caller does."""
     actor.require_person("import content")
     values = options.model_dump(mode="json")
     importer.require_rights(actor, values)
@@ -154,7 +154,7 @@ def start_run(
 
 
 def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRun:
-    """Note an export, which a worker carries out."""
+    """Create an export run, which a worker executes."""
     actor.require_person("export content")
     actor.require(PERMISSION)
     run = IMPORT_RUNS.create(
@@ -169,8 +169,9 @@ def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRu
 
 
 def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
-    """Those that the actor may see: where they are limited to a part of the content, their own. A report names posts
-    of any part."""
+    """Return the runs the actor may see: only their own if their access is limited, as reports name posts of any
+    part.
+    """
     return own_where_limited(rows, actor, actor.user.pk)
 
 
@@ -178,9 +179,9 @@ def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportR
 def repeat_run(
     *, run_id: UUID, actor: Actor, changed: Mapping[str, Any] | None = None
 ) -> ImportRun:
-    """Import for good what a dry run of an uploaded file showed, with options that are `changed` since.
+    """Start the import of a file after its dry run, with `changed` options.
 
-    Raises `Conflict` where its file is gone.
+    Raises `Conflict` if the file was deleted.
     """
     actor.require_person("import content")
     rows = ImportRun.objects.select_for_update(of=("self",))
@@ -202,7 +203,7 @@ def repeat_run(
 
 
 def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
-    """Import nothing more; what is imported stays. Raises `Conflict` where it is over."""
+    """Stop the import; imported items stay. Raises `Conflict` if it has ended."""
     actor.require_person("cancel this")
     run = ImportRun.objects.filter(pk=run_id).first()
     if run is None:
@@ -215,7 +216,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
 
 
 def delete_expired_files() -> int:
-    """Delete the files of exports that have expired, and of runs that ended long ago. Returns how many parts."""
+    """Delete the files of expired exports and old runs. Return the number of chunks."""
     over = ImportRun.objects.exclude(state=JobState.RUNNING)
     expired = Q(expires_at__lt=timezone.now()) | Q(ended_at__lt=timezone.now() - _KEEP_UPLOADS)
     return ImportChunk.objects.filter(run__in=over.filter(expired)).delete()[0]
@@ -240,7 +241,7 @@ def add_lines(row: ImportRun, lines: list[ImportLine]) -> None:
 
 @transaction.atomic
 def end_run(run: ImportRun, state: JobState, why: str = "", *, notes: Sequence[str] = ()) -> None:
-    """Close the run, unless somebody has. The file is kept after a dry run, to import it for good."""
+    """End the run, unless it has ended. After a dry run the file is retained for the import."""
     row = IMPORT_RUNS.lock(run.pk)
     if row is not None and row.is_running:
         add_lines(row, [line_of(row, Remark("", note)) for note in notes])

@@ -14,7 +14,7 @@ register_runner(IMPORT_RUNS)
 
 @shared_task(name="imports.tasks.sweep_imports")
 def sweep_imports() -> int:
-    """Delete files and folders that no import or download needs any more. Answers how many of both."""
+    """Delete files and folders that no import or download needs any more. Return the number of both."""
     count = 0
     with independent_steps() as step:
         with step("deleting expired files"):

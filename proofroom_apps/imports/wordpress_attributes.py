@@ -1,4 +1,4 @@
-"""Words that WordPress keeps in the attributes of blocks: fields of plugins, labels, own words of patterns."""
+"""Texts in block attributes of WordPress: plugin fields, labels, overrides of patterns."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _TECHNICAL: Final = re.compile(
     r"|size\w*|width|height|color\w*|\w*Color|\w*Size|gradient|url|link|href|target|rel|variant|template|metadata"
     r"|placeholder_type|post_?type|query|order\w*|font\w*|icon|provider\w*|unit|version)\Z)"
 )
-"""Attributes that say how something looks or what it is; those that begin with `_` name definitions of fields."""
+"""Attributes for appearance or type; those that begin with `_` name field definitions."""
 _NO_WORDS: Final = re.compile(
     r"\A(?:field_\w+|#[0-9a-f]{3,8}|[\W\d_]*|true|false|null|on|off)\Z", re.IGNORECASE
 )
 _CHOICE: Final = re.compile(r"\A[a-z0-9][a-z0-9_-]*\Z")
-"""A word that a program chose, such as `is-style-wide`, where nothing says that people read it."""
+"""A word chosen by a program, such as `is-style-wide`, if nothing marks it as text."""
 _READ: Final = re.compile(
     r"\A(?:.*[_-])?(?:title|text|label|heading|headline|subtitle|content|description|caption|question|answer|quote"
     r"|author|placeholder|button(?:_?text)?|cta|intro|lead|body|message|summary|note|alt)\Z", re.IGNORECASE,
@@ -35,16 +35,16 @@ _ANCHOR: Final = re.compile(r"(<a\b[^<>]*>)(.*)(</a>)", re.DOTALL)
 
 
 class AttributeValue(NamedTuple):
-    """A value that people read, a picture by the id of its attachment, or an address."""
+    """A text, a picture by its attachment id, or an address."""
 
     kind: str
-    """`words`, `image` or `link`."""
+    """One of `words`, `image` or `link`."""
     text: str
     address: str = ""
 
 
 def attribute_values(attributes: Mapping[str, Json]) -> list[AttributeValue]:
-    """What people read of the attributes of a block, in their order."""
+    """Return the readable attributes of a block in order."""
     found: list[AttributeValue] = []
     for one in _walk(attributes, "", 0):
         if len(found) == _MOST:
@@ -98,7 +98,7 @@ def _text(name: str, value: str) -> Iterator[AttributeValue]:
 
 
 def plain_words(values: list[AttributeValue]) -> str:
-    """The words of some values for a report, in quotation marks."""
+    """Return the texts of values for a report, in quotation marks."""
     texts = [
         " ".join(unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(one.text))).split())
         for one in values
@@ -107,7 +107,7 @@ def plain_words(values: list[AttributeValue]) -> str:
 
 
 def override_html(html: str, values: Mapping[str, Json]) -> tuple[str, list[AttributeValue]]:
-    """The HTML of a block of a pattern with the own values of one place of it, and those that found no place."""
+    """Return the HTML of a pattern's block with overridden values, and the values without a place."""
     lost: list[AttributeValue] = []
     for name, value in values.items():
         if not isinstance(value, str) or name in ("id", "linkTarget", "rel"):

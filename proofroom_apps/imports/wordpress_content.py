@@ -1,4 +1,4 @@
-"""The content of a WordPress post: blocks, classic HTML and shortcodes, as modules."""
+"""Converts the content of a WordPress post to modules: blocks, classic HTML and shortcodes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _COMMENT: Final = re.compile(
     r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)(?=\s)"
 )
 _MOST_ARROWS: Final = 20
-"""How often `-->` may stand in the attributes of a block before the one that ends it."""
+"""Maximum number of `-->` in a block's attributes before the one that ends it."""
 _SHORTCODE: Final = re.compile(
     r"\[(?P<escaped>\[)?(?P<close>/)?(?P<name>[a-zA-Z][\w-]{1,60})"
     r"(?P<attrs>(?:\s[^\[\]]{0,2000})?)\](?(escaped)\])"
@@ -67,7 +67,7 @@ _PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:$|[?#])", re.IGNO
 _MORE: Final = re.compile(r"<!--more\s+([^<>]*?)\s*-->")
 _DEEPEST: Final = 30
 _MOST_REUSED: Final = 200
-"""Reusable blocks in one post."""
+"""Maximum number of reusable blocks in a post."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class Block:
 
     @property
     def html(self) -> str:
-        """The HTML of the block and of those in it."""
+        """Return the HTML of the block and its inner blocks."""
         return "".join(part if isinstance(part, str) else part.html for part in self.content)
 
     @property
@@ -89,7 +89,7 @@ class Block:
 
 
 def parse_blocks(content: str) -> Block:
-    """The blocks of a post, in one without a name. Those that are never closed end with the post."""
+    """Return the blocks of a post in a root block without name. Unclosed blocks end with the post."""
     root = Block("")
     open_blocks = [root]
     end = at = 0
@@ -123,10 +123,10 @@ def parse_blocks(content: str) -> Block:
 
 
 def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None:
-    """The attributes of a block after its name, whether it has no content, and where its comment ends.
+    """Return a block's attributes, whether it is empty, and the end of its comment.
 
-    None where no comment ends any more; without attributes of a block, what stands there is another comment. Looks at
-    each character a bounded number of times.
+    None if no comment ends after `start`. If the attributes are invalid, it is an ordinary comment. Reads each
+    character a bounded number of times.
     """
     close = content.find("-->", start)
     if close < 0:
@@ -146,8 +146,8 @@ def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None
 class WordPressContent:
     """Reads the contents of posts.
 
-    `attachment` answers the address of a file by its id, `reusable` the content of a block that posts share, `alt_of`
-    the alternative text of a file by its address in the content.
+    `attachment` returns the address of a file by its id, `reusable` the content of a shared block, `alt_of` the
+    alternative text of a file by its address in the content.
     """
 
     allowed: frozenset[str]
@@ -159,7 +159,7 @@ class WordPressContent:
     def read(
         self, content: str, post_id: str = "", place: str = ""
     ) -> tuple[tuple[ModuleItem, ...], list[Remark]]:
-        """The modules, and what there is to say of the text."""
+        """Return the modules, and remarks on the text."""
         builder = ModuleBuilder(self.allowed, self.alt_of)
         reading = _BlockReading(self, builder, post_id)
         if "<!-- wp:" in content:
@@ -179,7 +179,7 @@ class _BlockReading:
     builder: ModuleBuilder
     post_id: str
     shown_in: list[str] = field(default_factory=list)
-    """The reusable blocks that are being read, one in the other."""
+    """Reusable blocks being read, outermost first."""
     reused: int = 0
 
     def children(self, block: Block, depth: int) -> None:
@@ -230,10 +230,10 @@ class _BlockReading:
                 self.html(block.html)
 
     def attributes(self, block: Block) -> bool:
-        """Add what people read of the attributes of a block of a plugin, which has most of its words there.
+        """Add the readable attributes of a plugin's block, which has most of its text there.
 
-        Of a block of WordPress itself they are labels of something that is not here, and named. Answers whether there
-        was anything to read.
+        For WordPress' own blocks they are labels of unsupported features, and only reported. Return whether there was
+        any text.
         """
         shown = " ".join(unescape(re.sub(r"<[^<>]*>", " ", block.html)).split())
         values = [
@@ -262,7 +262,7 @@ class _BlockReading:
         self.more(text if isinstance(text, str) else found[1] if found else "")
 
     def more(self, text: str) -> None:
-        """The words that a list shows in place of what follows: lists here have their own."""
+        """Report the text of a "more" link; lists on this site have their own."""
         if words := plain_words([AttributeValue("words", text)]):
             self.builder.left_out[f"words of the “more” link: {words}"] += 1
 
@@ -281,11 +281,11 @@ class _BlockReading:
                 self.caption(caption)
 
     def caption(self, caption: HtmlElement) -> None:
-        """A caption below a module, with its links."""
+        """Add a caption with its links below a module."""
         self.builder.add_blocks(blocks_of_element(HtmlElement("body", {}, [caption])))
 
     def name_links(self, *elements: HtmlElement) -> None:
-        """Name links and titles in what becomes a text without any, except links to the picture itself."""
+        """Report links and titles in content that becomes plain text, except links to the picture itself."""
         for one in (one for element in elements for one in element.find("a", "img")):
             address = one.attributes.get("href", "")
             words = " ".join(one.text.split())[:100]
@@ -438,7 +438,7 @@ class _BlockReading:
         self.shown_in.pop()
 
     def read_social_link(self, block: Block, depth: int) -> None:
-        """An icon that leads to a profile, as a link with its name."""
+        """Add a social icon as a link with its name."""
         url, values = block.attributes.get("url"), block.attributes
         label = str(values.get("label") or values.get("service") or url)
         if isinstance(url, str) and url:
@@ -454,7 +454,7 @@ class _BlockReading:
         self.html(block.html, has_bare_lines=True)
 
     def html(self, html: str, *, has_bare_lines: bool = False) -> None:
-        """HTML with the shortcodes that stand in it."""
+        """Add HTML with shortcodes."""
         for found in _MORE.finditer(html):
             self.more(found[1])
         html = _MORE.sub("", html)
@@ -574,7 +574,7 @@ class _BlockReading:
 
 
 def _override(pattern: Block, own: dict[str, Json]) -> list[AttributeValue]:
-    """Put the own values of a synced pattern into its blocks, by their names. Answers those that found no place."""
+    """Apply the overrides of a synced pattern to its blocks by name. Return the values without a block."""
     lost: list[AttributeValue] = []
     waiting = [pattern]
     while waiting:
@@ -592,9 +592,9 @@ def _override(pattern: Block, own: dict[str, Json]) -> list[AttributeValue]:
 
 
 def _bare(html: str) -> str:
-    """The HTML without comments; one that is never closed stays. Where a page ends, so does its paragraph.
+    """Return the HTML without comments; an unclosed one stays. A page break also ends the paragraph.
 
-    Looks at each character once.
+    Reads each character once.
     """
     parts: list[str] = []
     end = 0
@@ -607,7 +607,7 @@ def _bare(html: str) -> str:
 
 
 def _figures(root: HtmlElement) -> Iterator[HtmlElement]:
-    """The innermost figures or items with one picture each."""
+    """Yield the innermost figures or items with one picture each."""
     inner = [
         one
         for one in root.find("figure", "li")
@@ -640,7 +640,7 @@ def _attributes_of(text: str) -> dict[str, str]:
 
 
 def _captioned(inside: str, values: Mapping[str, str]) -> str:
-    """A picture and its caption: an attribute in old posts, else what follows the picture."""
+    """Return a picture and its caption: an attribute in old posts, else the text after the picture."""
     caption = values.get("caption", "")
     if not caption:
         found = re.match(r"\s*((?:<a\b[^>]*>\s*)?<img\b[^>]*>(?:\s*</a>)?)(.*)", inside, re.DOTALL)
@@ -650,7 +650,7 @@ def _captioned(inside: str, values: Mapping[str, str]) -> str:
 
 
 def _bare_address(block: JsonObject | EmbeddedFrame) -> str:
-    """The address that a paragraph consists of: the editor of WordPress shows what stands there."""
+    """Return the address if a paragraph is only an address, which WordPress' editor embeds; otherwise empty."""
     if isinstance(block, EmbeddedFrame) or block["type"] != "paragraph":
         return ""
     text = to_text({"type": "doc", "content": [block]}).strip()

@@ -1,4 +1,4 @@
-"""The items and terms of an export of WordPress, read from its elements."""
+"""The items and terms of a WordPress export, read from its XML elements."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"
 
 @dataclass(slots=True)
 class WordPressEntry:
-    """An item of the export with what is read of it."""
+    """An item of the export."""
 
     post_id: str = ""
     type: str = ""
@@ -42,11 +42,11 @@ class WordPressEntry:
     has_password: bool = False
     meta: dict[str, str] = field(default_factory=dict)
     terms: list[tuple[str, str, str]] = field(default_factory=list)
-    """Domain, slug and name."""
+    """Domain, slug and name of each term."""
 
     @property
     def date(self) -> datetime | None:
-        """When it was published, else when it was begun."""
+        """Publication date, else creation date."""
         return self._read_date("post_date") or read_date(self.dates.get("pubDate"))
 
     @property
@@ -67,12 +67,12 @@ def text_of(element: Element) -> str:
 
 
 def plain_text(text: str) -> str:
-    """HTML as one line of text."""
+    """Return HTML as one line of text."""
     return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(text))).split())
 
 
 def absolute_in(address: str, base: str) -> str:
-    """An address of the content at `base`, which it may follow: `../team/`."""
+    """Return an address in the content at `base` as an absolute one, for relative ones such as `../team/`."""
     try:
         parts = urlsplit(address)
         is_relative = bool(parts.path) and not (parts.scheme or parts.netloc)
@@ -82,12 +82,12 @@ def absolute_in(address: str, base: str) -> str:
 
 
 def shorten(text: str, most: int) -> str:
-    """A text of at most so many characters, which ends with a whole word."""
+    """Return at most `most` characters of a text, cut after a whole word."""
     return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
 
 
 def lost_in_text(text: str) -> list[str]:
-    """What `plain_text` leaves out that people read or follow: addresses of links and pictures, alternative texts."""
+    """Return the values that `plain_text` drops: addresses of links and pictures, alternative texts."""
     return [
         value
         for element in _LINK_OR_IMAGE.finditer(text)
@@ -104,7 +104,7 @@ _SRC_OR_ALT: Final = re.compile(
 
 
 def alts_in(content: str) -> Iterator[tuple[str, str]]:
-    """The address and the alternative text of each picture in HTML that has both."""
+    """Yield address and alternative text of each picture in HTML with both."""
     for image in _IMAGE_TAG.finditer(content):
         values = {
             found[1].lower(): html.unescape(found[2] or found[3] or "")
@@ -177,7 +177,7 @@ def entry_of(element: Element) -> WordPressEntry:
 
 
 def term_of(element: Element, kind: str) -> TermItem | None:
-    """A category, a tag or another term at the head of the file; None for a taxonomy that this site has not."""
+    """Return a category, tag or other term from the head of the file, or None for an unknown taxonomy."""
     values = {local_name(child.tag): text_of(child).strip() for child in element}
     if kind == "category":
         domain, slug = "category", values.get("category_nicename", "")

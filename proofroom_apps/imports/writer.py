@@ -1,4 +1,4 @@
-"""Stores what a source has beside posts through the services of the site: files, terms, menus and redirects."""
+"""Stores files, terms, menus and redirects of a source through the services."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ Outcome = Literal["created", "updated", "staged", "unchanged", "skipped", "faile
 
 @dataclass(frozen=True, slots=True)
 class WrittenItem:
-    """What became of an item."""
+    """The outcome of an item."""
 
     outcome: Outcome
     place: str
@@ -67,11 +67,11 @@ class WrittenItem:
     object_id: UUID | None = None
     remarks: tuple[Remark, ...] = ()
     kind: str = ""
-    """What is counted, where it is not the kind of the stage: a file of a post."""
+    """Kind under which it is counted, if it differs from the stage's, such as a post's file."""
 
 
 def _texts(alt_text: str, description: str) -> JsonObject:
-    """What is said of a file, as the library keeps it."""
+    """Return the texts of a file for the library."""
     return {
         "alt": " ".join(alt_text.split())[:ALT_TEXT_MAX],
         "description": clean_description(description[:DESCRIPTION_MAX]),
@@ -80,7 +80,7 @@ def _texts(alt_text: str, description: str) -> JsonObject:
 
 @dataclass
 class ImportWriter:
-    """Writes the items of one run. Without `is_dry_run`, each call of `write_…` belongs into a transaction."""
+    """Writes the items of one run. Unless `is_dry_run`, each `write_…` call belongs in a transaction."""
 
     source: str
     reader: Reader
@@ -89,24 +89,24 @@ class ImportWriter:
     actor: Actor
     is_dry_run: bool
     places: Mapping[str, PagePlaces] = field(default_factory=dict)
-    """The places in each post of the source that links may name."""
+    """Headings in each post of the source, for links with fragments."""
     _assets: dict[str, Asset | None] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
 
     # Files, before the transaction of what uses them.
 
     def load_file(self, item: MediaItem) -> WrittenItem:
-        """Put a file into the library, unless it came before."""
+        """Add a file to the library, unless it was imported before."""
         known = self._known_asset(item.address)
         if known is not None:
             return self._update_file(item, known)
         return self._add_file(item)
 
     def _update_file(self, item: MediaItem, known: Asset) -> WrittenItem:
-        """Bring what changed in the source of a file that came before.
+        """Apply the changes of the source to a file that was imported before.
 
-        Another file comes in beside the one that is there: posts get it as they get other changes, and whatever else
-        shows the old one goes on. A file that was fetched is not fetched again.
+        A different file is added as a new asset: posts get it like other changes, and other uses keep the old one. A
+        fetched file is not fetched again.
         """
         row = self.imported("file", item.address)
         before: JsonObject = row.data if row is not None else {}
@@ -157,7 +157,7 @@ class ImportWriter:
         return WrittenItem("unchanged", item.address, "", known.pk)
 
     def _digest_of(self, address: str) -> str:
-        """The SHA-256 of a file of the folder; empty where it cannot be read."""
+        """Return the SHA-256 of a file in the folder; empty if it cannot be read."""
         if self.reader.files.find(address) is None:
             return ""
         try:
@@ -208,7 +208,7 @@ class ImportWriter:
         return WrittenItem("unchanged", item.address, "", asset.pk, remarks)
 
     def load_files_of(self, item: PostItem) -> list[WrittenItem]:
-        """Put the files that a post names into the library."""
+        """Add the files that a post names to the library."""
         found = NamedFiles()
         if item.featured_image:
             found.files[item.featured_image] = ""
@@ -277,9 +277,9 @@ class ImportWriter:
         return WrittenItem("created", item.name, "", term.pk)
 
     def _term_at(self, item: TermItem, name: str, locale: str) -> tuple[str, Term | None]:
-        """Return the slug for a term, and the term that it is already.
+        """Return the slug for a term, and the existing term if there is one.
 
-        Where the slug lost something, as that of `C++` did, the term has the same name too.
+        If the slug lost characters, as for `C++`, the names must also match.
         """
         base = slug_of(item.slug or item.name, SLUG_MAX)
         is_spelled_out = spells_out(item.slug or item.name, SLUG_MAX)
@@ -341,7 +341,7 @@ class ImportWriter:
     def _menu_entries(
         self, entries: Sequence[MenuEntryItem], depth: int, lost: list[str]
     ) -> list[Json]:
-        """The entries as menus store them. `lost` are sentences of what has no place in one."""
+        """Return the entries as menus store them. `lost` collects sentences on entries that a menu cannot store."""
         found: list[Json] = []
         for entry in entries:
             below: list[Json] = []
@@ -404,10 +404,9 @@ class ImportWriter:
         source_id: str = "",
         dead_places: dict[str, None] | None = None,
     ) -> tuple[str, bool]:
-        """The address here that an address of the source becomes, and whether it leads nowhere here.
+        """Return the site's address for a source address, and whether it has no target on the site.
 
-        `source_id` is that of the post with the link. A place that its page does not have here is added to
-        `dead_places`.
+        `source_id` is the id of the post with the link. A fragment missing on its page is added to `dead_places`.
         """
         bare, fragment = urldefrag(address)
         key = self.reader.link_key(address, base)

@@ -1,4 +1,4 @@
-"""XML of other systems as a stream: what a browser would forgive is repaired, entities of its own are refused."""
+"""Streaming parser for XML of other systems: repairs what browsers accept, refuses entity declarations."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _BAD_REFERENCE: Final = re.compile(
 _WINDOWS: Final = {
     code: char for code in range(0x80, 0xA0) if (char := bytes([code]).decode("cp1252", "ignore"))
 }
-"""What browsers show for characters that no text has: databases hold such of Windows-1252."""
+"""Windows-1252 characters for C1 control codes, which browsers show instead and databases contain."""
 _WARNINGS: Final = 10_000
 _WAITING: Final = re.compile(r"&[#\w]{0,12}$")
 
 
 def open_xml(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
-    """The starts and ends of elements. Raises `ParseError`, and `RuleViolation` for entities and for too much."""
+    """Yield start and end of elements. Raises `ParseError`, or `RuleViolation` for entities and oversized files."""
     try:
         yield from iterparse(_Repaired(file), events=("start", "end"), forbid_entities=True)
     except DefusedXmlException:
@@ -44,7 +44,7 @@ def open_xml(file: IO[bytes]) -> Iterator[tuple[str, Element]]:
 
 
 class _Repaired:
-    """The file in UTF-8, whatever its encoding, without characters that XML does not have."""
+    """The file in UTF-8 from any encoding, without characters that XML forbids."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self.file = file
@@ -90,7 +90,7 @@ class _Repaired:
 
 
 def _encoding_of(name: str) -> str:
-    """The encoding of text with that name; UTF-8 for others, as of compressed bytes."""
+    """Return the text encoding of that name; UTF-8 if it is unknown or not a text encoding."""
     try:
         is_text = codecs.getincrementaldecoder(name)("replace").decode(b"<") == "<"
     except (LookupError, ValueError, TypeError, AssertionError):

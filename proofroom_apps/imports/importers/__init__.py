@@ -1,1 +1,1 @@
-"""One source of imports per file. `proofroom_apps.imports.registry` finds them here and in any installed app."""
+"""One import source per file. `proofroom_apps.imports.registry` finds them here and in any installed app."""

@@ -1,4 +1,4 @@
-"""An archive that `manage.py export` made here or at another installation."""
+"""Imports an archive that `manage.py export` wrote on this or another installation."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LONGEST: Final = 100
 
 
 class ArchiveOptions(BaseModel):
-    """What happens to content that is here already."""
+    """Options for content that exists on the site already."""
 
     model_config = ConfigDict(extra="ignore", frozen=True)
 

@@ -1,4 +1,4 @@
-"""Imports a space that Contentful exported as JSON."""
+"""Imports a Contentful space that was exported as JSON."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class ContentfulImporter(ContentImporter):
 
 
 class _Space:
-    """The entries of an export as records, one for each language that an entry is written in."""
+    """The entries of an export as records, one for each language of an entry."""
 
     def __init__(self, space: Mapping[str, object], options: ImportOptions) -> None:
         mapping = dict(options.mapping)
@@ -98,7 +98,7 @@ class _Space:
         self.options = options.model_copy(update={"mapping": mapping})
 
     def _body_of(self, type_: JsonObject) -> str:
-        """The field of a type that holds its text: of these a post is made."""
+        """Return the text field of a content type. Entries of types with one become posts."""
         texts = [
             str(one.get("id"))
             for kind in ("RichText", "Text")
@@ -180,7 +180,7 @@ class _Space:
         return _id(_mapping(entry.get("sys")).get("contentType"))
 
     def value(self, value: object, code: str, depth: int = 0) -> object:
-        """A field in a language, else in the default one; links to files and entries as objects."""
+        """Return a field in a language, else in the default one; links to files and entries become objects."""
         if isinstance(value, Mapping) and depth == 0:
             value = value.get(code, value.get(self.default))
         if isinstance(value, list) and depth < 3:
@@ -222,7 +222,7 @@ class _Space:
 
 
 class ContentfulReader(RecordReader):
-    """A space. Text of entries that are no posts of their own stands where they are embedded."""
+    """A reader of a space. The text of embedded entries that are not posts is inserted where they are embedded."""
 
     def __init__(self, space: _Space, path: Path) -> None:
         self.space = space
@@ -232,7 +232,7 @@ class ContentfulReader(RecordReader):
         self.simpler: Counter[str] = Counter()
         self.left_out: Counter[str] = Counter()
         self.embedding: list[str] = []
-        """The entries that the text being read stands in."""
+        """Entries that contain the text being read."""
         self.ids = {str(record["_group"]) for record in space.records}
 
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
@@ -275,7 +275,7 @@ class ContentfulReader(RecordReader):
         return content
 
     def _html(self, node: object, depth: int) -> str:
-        """Rich text as HTML."""
+        """Return rich text as HTML."""
         if not isinstance(node, Mapping):
             return ""
         if depth > _DEEPEST:
@@ -330,7 +330,7 @@ class ContentfulReader(RecordReader):
         return f'<p><img src="{escape(asset["url"])}" alt="{escape(asset["alt"])}"></p>'
 
     def _embedded(self, id_: str, depth: int) -> str:
-        """A link to a post; the texts and pictures of another entry."""
+        """Return a link to a post, or the texts and pictures of another entry."""
         title = escape(self.space.title(id_, self.code))
         if id_ in self.ids:
             return f"<p>{self._link(id_, title)}</p>"
@@ -353,7 +353,7 @@ class ContentfulReader(RecordReader):
         return "".join(made)
 
     def _embedded_value(self, value: object, title: str, depth: int) -> str | None:
-        """A value of an entry in the text of a post; None for one that has no like there."""
+        """Return a value of an entry as HTML, or None if HTML cannot express it."""
         if value in (None, ""):
             return ""
         if isinstance(value, str):

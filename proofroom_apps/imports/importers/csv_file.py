@@ -1,4 +1,4 @@
-"""Imports a CSV file with a row for each post."""
+"""Imports a CSV file with one row per post."""
 
 from pathlib import Path
 

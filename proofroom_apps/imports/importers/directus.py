@@ -1,4 +1,4 @@
-"""Imports items that Directus exported as JSON."""
+"""Imports items that were exported from Directus as JSON."""
 
 import re
 from pathlib import Path
@@ -28,7 +28,7 @@ class DirectusImporter(ContentImporter):
 
 
 class DirectusReader(RecordReader):
-    """Items. A file is named by its id: in the folder of Directus with its suffix, on its site below `assets`."""
+    """A reader of items. A file is named by its id: with its suffix in Directus' folder, below `assets` on its site."""
 
     def file_key(self, address: str, base: str) -> str:
         if found := _FILE_ID.fullmatch(address):

@@ -1,4 +1,4 @@
-"""Imports a JSON file with an entry for each post."""
+"""Imports a JSON file with one entry per post."""
 
 from pathlib import Path
 

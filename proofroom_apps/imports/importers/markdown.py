@@ -1,4 +1,4 @@
-"""Imports a folder or an archive of Markdown files with front matter."""
+"""Imports a folder or archive of Markdown files with front matter."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ _DOCUMENTS: Final = frozenset(
         ".mdoc",
     }
 )
-"""Files that may be pages, and are not read."""
+"""Suffixes of files that may be pages but are not read."""
 _PICTURES: Final = frozenset({".png", ".jpg", ".jpeg", ".gif", ".webp", ".avif"})
 _FIRST_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(.{1,1000})", re.MULTILINE)
 _LABELS: Final = re.compile(
@@ -78,13 +78,13 @@ _LABELS: Final = re.compile(
 _IMPORT: Final = re.compile(r"\A\s*import\s+[\w{*][^\n]*\sfrom\s+[\"']", re.MULTILINE)
 _FILE_FOLDERS: Final = ("static", "public", "assets", "images", "img", "_static", "docs")
 _AUTHOR_FILES: Final = ("authors.yml", "authors.yaml", ".authors.yml", "_data/authors.yml")
-"""Where Docusaurus, Material for MkDocs and Jekyll describe authors, by the keys that pages name."""
+"""Files in which Docusaurus, Material for MkDocs and Jekyll describe authors, by the keys used in pages."""
 _CATEGORY_FILES: Final = ("_category_.json", "_category_.yml", "_category_.yaml")
-"""What Docusaurus says of a folder."""
+"""Files in which Docusaurus describes a folder."""
 _WRAPPERS: Final = frozenset({"src", "content", "docs", "website", "site", "pages", "collections"})
-"""Folders that sites put around all of their pages, and that are no page themselves."""
+"""Folders that contain all pages of a site and are not pages themselves."""
 _ADDRESSES: Final = ("id", "slug")
-"""What Docusaurus makes addresses of."""
+"""Front matter names from which Docusaurus makes addresses."""
 
 
 class MarkdownImporter(ContentImporter):
@@ -100,7 +100,7 @@ class MarkdownImporter(ContentImporter):
 
 @dataclass(frozen=True, slots=True)
 class _SourcePage:
-    """A file, or a folder without a file of its own, by its path below the root."""
+    """A file, or a folder without a file, by its path below the root."""
 
     source_id: str
     file: Path | None
@@ -108,11 +108,11 @@ class _SourcePage:
     parent_id: str | None
     locale: str = ""
     date: str = ""
-    """That its name begins with, in Jekyll."""
+    """Date at the start of the file name, as in Jekyll."""
 
 
 class MarkdownReader(Reader):
-    """A folder of Markdown. In a hierarchical type, sub-folders stand below the page of their name."""
+    """A reader of a Markdown folder. In a hierarchical type, a subfolder's pages are below the page of its name."""
 
     def __init__(self, root: Path, options: ImportOptions) -> None:
         self.root, self.options = root, options
@@ -125,9 +125,9 @@ class MarkdownReader(Reader):
         self.other_files: Counter[str] = Counter()
         self.categories: dict[str, Mapping[str, object]] = {}
         self.authors: dict[str, Mapping[str, object]] = {}
-        """The authors that are described in a folder, by their keys."""
+        """Authors described in a folder, by key."""
         self.pictures: dict[str, str] = {}
-        """The pictures of the folder by their names: some programs name no folder."""
+        """Pictures of the folder by name, for programs that write no folder."""
         self.pages = {page.source_id: page for page in self._find_pages()}
         self.by_key = {_page_key(page.source_id): page.source_id for page in self.pages.values()}
         for page in self.pages.values():
@@ -140,11 +140,11 @@ class MarkdownReader(Reader):
         self.by_name = {_name_of(key): key for key in self.by_key if names[_name_of(key)] == 1}
         self.titles: dict[str, str] = {}
         self.labels: dict[str, str] = {}
-        """The page that has each label, by its key."""
+        """Page of each label."""
         self._read_outline()
 
     def _read_outline(self) -> None:
-        """Titles, labels and other addresses of the pages, before any text is read with them."""
+        """Read titles, labels and alternative addresses of all pages before their texts."""
         for page in self.pages.values():
             if page.file is None:
                 continue
@@ -176,7 +176,7 @@ class MarkdownReader(Reader):
                         self.by_key.setdefault(_page_key(address), page.source_id)
 
     def _find_pages(self) -> Iterator[_SourcePage]:
-        """Every page, parents first."""
+        """Yield every page, parents first."""
         folders: dict[str, list[Path]] = {}
         number = 0
         for path in walk_files(self.root, MOST_FILES):
@@ -252,7 +252,7 @@ class MarkdownReader(Reader):
                 )
 
     def _locale_in(self, path: Path) -> str:
-        """The language that a folder on the way to a file, or the end of its name, is named by."""
+        """Return the language in a folder name on the file's path, or at the end of its name."""
         *folders, _name = path.relative_to(self.root).parts
         words = [path.stem.rpartition(".")[2] if "." in path.stem else "", *reversed(folders)]
         return next((found for word in words if (found := _locale_of(word))), "")
@@ -311,7 +311,7 @@ class MarkdownReader(Reader):
             yield Remark(_("Front matter"), _("Not used: %(names)s.") % {"names": listed}, "info")
 
     def _folder_item(self, page: _SourcePage) -> PostItem:
-        """A folder without a text of its own, as Docusaurus may describe it."""
+        """Return the item for a folder without an index file, with Docusaurus' description if there is one."""
         found = self.categories.get(page.source_id.rstrip("/"), {})
         link = found.get("link")
         fields: JsonObject = {}
@@ -329,7 +329,7 @@ class MarkdownReader(Reader):
         )
 
     def _described_authors(self, base: str) -> Mapping[str, object]:
-        """The authors that a file in a folder above the page describes, by their keys."""
+        """Return the authors described in the folders above a page, by key."""
         folder = posixpath.dirname(base)
         if folder not in self.authors:
             found: Mapping[str, object] = {}
@@ -345,7 +345,7 @@ class MarkdownReader(Reader):
         return self.authors[folder]
 
     def _remarks_on_origin(self, page: _SourcePage, head: Mapping[str, object]) -> list[Remark]:
-        """Who wrote the page in the source."""
+        """Return remarks on the authors of the page in the source."""
         said: list[Remark] = []
         if names := self._authors_of(page, head)[1]:
             text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
@@ -436,7 +436,7 @@ class MarkdownReader(Reader):
     # Addresses.
 
     def _path_of(self, address: str) -> str | None:
-        """The path of an address of the source; None for one of another site."""
+        """Return the path of an address of the source, or None for an address of another site."""
         try:
             parts = urlsplit(address)
         except ValueError:
@@ -456,7 +456,7 @@ class MarkdownReader(Reader):
         return self._candidates(path, base)[0] if path else ""
 
     def _page_at(self, address: str, base: str) -> str | None:
-        """The page of the source that an address leads to."""
+        """Return the page of the source that an address leads to."""
         path = self._path_of(address)
         if not path:
             label = unquote(address[1:]).lower() if address.startswith("#") else ""
@@ -479,9 +479,9 @@ class MarkdownReader(Reader):
         return self.by_key[found] if found else None
 
     def _candidates(self, path: str, base: str) -> list[str]:
-        """The pages that a path may mean: below the folder of the file, and below its own address.
+        """Return the pages that a path may mean: relative to the file's folder, or to the page's address.
 
-        What begins with a slash stands below the root of the site, which may be any folder above the file.
+        A path that begins with a slash is relative to the site's root, which may be any folder above the file.
         """
         if path.startswith("/"):
             above = posixpath.dirname(base).split("/") if "/" in base else []
@@ -496,7 +496,7 @@ class MarkdownReader(Reader):
         return self.titles.get(_page_key(page)) if page is not None else None
 
     def _included(self, name: str, base: str) -> str | None:
-        """The text of a file of the folder that another one takes in."""
+        """Return the text of a file that another file includes."""
         starts = ["" if name.startswith("/") else posixpath.dirname(base), "", "includes"]
         above = posixpath.dirname(base) if name.startswith("/") else ""
         while above:  # as for links: the folder of a language may be the root of the source
@@ -555,7 +555,7 @@ class MarkdownReader(Reader):
 def _title_of(
     head: Mapping[str, object], blocks: Sequence[JsonObject | EmbeddedFrame], name: str
 ) -> tuple[str, list[JsonObject | EmbeddedFrame]]:
-    """The title, and the blocks without the heading that says it: the page shows its title itself."""
+    """Return the title, and the blocks without the heading that repeats it. The page shows its title itself."""
     heading = next(
         (one for one in blocks if not isinstance(one, EmbeddedFrame) and kind(one) == "heading"),
         None,
@@ -572,12 +572,12 @@ def _title_of(
 
 
 def _locale_of(word: str) -> str:
-    """The language of the site that the name of a folder or file is; empty for none."""
+    """Return the site language that a folder or file name is; empty if none."""
     return locale_of(word) if _LOCALE.match(word) else ""
 
 
 def _group_of(source_id: str) -> str:
-    """What files of one text in several languages have in common: their path without the language."""
+    """Return the common key of one text's files in several languages: their path without the language."""
     bare = _PAGE_SUFFIX.sub("", source_id)
     stem, dot, locale = bare.rpartition(".")
     bare = stem if dot and _locale_of(locale) else bare
@@ -589,13 +589,13 @@ def _readable(name: str) -> str:
 
 
 def _plain_heading(text: str) -> str:
-    """The text of a heading without the marks of Markdown."""
+    """Return the text of a heading without Markdown marks."""
     text = re.sub(r"\s{0,20}\{[^{}]*\}\s{0,20}$|[`*]", "", text)
     return " ".join(re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text).split())
 
 
 def _plain_path(path: str) -> str:
-    """The path without dots; one that leads out of the folder has what is left of it inside."""
+    """Return the path without dot segments. A path that leads outside is cut to the part inside."""
     parts: list[str] = []
     for part in path.split("/"):
         if part == "..":
@@ -607,7 +607,7 @@ def _plain_path(path: str) -> str:
 
 
 def _loose_key(key: str) -> str:
-    """The key without the numbers that order files, and with folders that stand in the name of a file."""
+    """Return the key without numbers and dates that order files; `--` in a file name counts as a folder."""
     parts = key.replace("--", "/").split("/")
     return "/".join(_NUMBER.sub("", _DATE.sub("", part)).replace("_", "-") for part in parts)
 
@@ -617,7 +617,7 @@ def _name_of(key: str) -> str:
 
 
 def _page_key(path: str) -> str:
-    """What all ways to write the address of a page have in common."""
+    """Return the common key of all spellings of a page's address."""
     bare = _PAGE_SUFFIX.sub("", _plain_path(path))
     name = bare.rsplit("/", 1)[-1]
     if name.lower() in _FOLDER_PAGES:

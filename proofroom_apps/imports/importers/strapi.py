@@ -1,4 +1,4 @@
-"""Imports entries that the API of Strapi answered, as JSON."""
+"""Imports entries from the Strapi API, as JSON."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ class StrapiImporter(ContentImporter):
 
 
 class StrapiReader(RecordReader):
-    """Entries. A dynamic zone as the body gives the texts and pictures of its components."""
+    """A reader of entries. The texts and pictures of a dynamic zone become the body."""
 
     def _content(self, value: object) -> MarkdownContent:
         if not isinstance(value, list) or not any(
@@ -68,7 +68,7 @@ class StrapiReader(RecordReader):
 
 
 def _flat(value: Json, depth: int = 0) -> Json:
-    """The value without the wrappers `attributes` and `data` of Strapi 4."""
+    """Return the value without the wrappers `attributes` and `data` of Strapi 4."""
     if depth > _DEEPEST:
         return value
     if isinstance(value, list):

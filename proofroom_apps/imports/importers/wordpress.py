@@ -1,4 +1,4 @@
-"""Imports the file that WordPress exports (WXR)."""
+"""Imports a WordPress export file (WXR)."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ _OWN_META: Final = re.compile(
     r"_(?:edit_|wp_|thumbnail_id$|menu_item_|oembed_|encloseme$|pingme$|wpml_|icl_|dp_original$|aioseo_|yoast_wpseo_"
     r"(?!canonical|meta-robots|redirect|opengraph|twitter)|genesis_(?:title|description)$|wpas_|jetpack_|publicize_)"
 )
-"""What WordPress and its plugins keep for themselves, or what a field here is made of."""
+"""Meta keys that WordPress and plugins use internally, or that are imported as fields."""
 _ACF_KEY: Final = re.compile(r"field_[0-9a-z_]+")
-"""The definition that Advanced Custom Fields notes beside each value."""
+"""Key of a field definition, which Advanced Custom Fields stores next to each value."""
 _LEFT_OUT: Final = frozenset({"auto-draft", "trash", "inherit"})
 _SILENT: Final = frozenset(
     {
@@ -80,7 +80,7 @@ _SYSTEM_DOMAINS: Final = frozenset(
     {"nav_menu", "language", "post_translations", "wp_theme", "wp_pattern_category"}
 )
 _PLACEHOLDER: Final = re.compile(r"%%?[a-z][\w-]*%", re.IGNORECASE)
-"""What plugins put a value of the site in place of."""
+"""Placeholders that plugins replace with a value of the site."""
 _TITLES: Final = ("_yoast_wpseo_title", "rank_math_title", "_aioseo_title")
 _DESCRIPTIONS: Final = (
     "_yoast_wpseo_metadesc", "rank_math_description", "_aioseo_description", "_genesis_description",
@@ -101,7 +101,7 @@ class WordPressImporter(ContentImporter):
 
 @dataclass(slots=True)
 class _Index:
-    """What of the whole file has to be known while its posts are read."""
+    """Data of the whole file that is needed while reading posts."""
 
     hosts: set[str] = field(default_factory=set)
     attachments: dict[str, str] = field(default_factory=dict)
@@ -109,24 +109,24 @@ class _Index:
     by_path: dict[str, str] = field(default_factory=dict)
     reusable: dict[str, str] = field(default_factory=dict)
     other_terms: Counter[str] = field(default_factory=Counter)
-    """Terms of posts in taxonomies that this site does not have."""
+    """Number of terms of posts in taxonomies that this site lacks."""
     menus: dict[str, tuple[str, list[WordPressEntry]]] = field(default_factory=dict)
     navigation: list[WordPressEntry] = field(default_factory=list)
-    """Menus of block themes."""
+    """Navigation menus of block themes."""
     authors: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """Address and name of each author, by the login."""
+    """Address and name of each author, by login."""
     types: dict[str, str] = field(default_factory=dict)
-    """The kind of each post, by its id."""
+    """Type of each post, by id."""
     term_names: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The name of each term, by its domain and its id or slug: menus name terms so."""
+    """Name of each term, by its domain and its id or slug, since menus name terms that way."""
     alts: dict[str, str] = field(default_factory=dict)
-    """The alternative text of each file: its own, else that of the first place that shows it."""
+    """Alternative text of each file: its own, else that of its first use."""
     used_blocks: set[str] = field(default_factory=set)
-    """The reusable blocks that a post shows, by their ids."""
+    """Ids of the reusable blocks that a post shows."""
 
 
 class WordPressReader(Reader):
-    """A WXR file, read as a stream: only addresses, menus and shared blocks are held in memory."""
+    """A reader of a WXR file. It is streamed: only addresses, menus and shared blocks are in memory."""
 
     def __init__(self, path: Path, options: ImportOptions) -> None:
         self.path, self.options = path, options
@@ -147,7 +147,7 @@ class WordPressReader(Reader):
     # The file.
 
     def _entries(self) -> Iterator[WordPressEntry | TermItem]:
-        """Every item and term in the order of the file; what is broken ends it with a remark."""
+        """Yield every item and term in file order. Broken XML ends it with a remark."""
         with self.path.open("rb") as file:
             yield from self._stream(file)
 
@@ -192,7 +192,7 @@ class WordPressReader(Reader):
             )
 
     def _note_term(self, element: Element, kind: str) -> None:
-        """What menus need of a term, and what of it does not come in."""
+        """Record the values of a term that menus need, and those that are not imported."""
         values = {local_name(child.tag): text_of(child).strip() for child in element}
         domain = {"category": "category", "tag": "post_tag"}.get(
             kind, values.get("term_taxonomy", "")
@@ -424,7 +424,7 @@ class WordPressReader(Reader):
         )
 
     def _remarks_on(self, entry: WordPressEntry, place: str) -> list[Remark]:
-        """What of a post does not come in, and what it was in the source."""
+        """Return remarks on the parts of a post that are not imported, and on its state in the source."""
         said: list[Remark] = []
         if lost := lost_in_text(entry.excerpt):
             text = _("Links and images of the excerpt, left out: %(names)s.")
@@ -468,7 +468,7 @@ class WordPressReader(Reader):
         return fields
 
     def _language(self, entry: WordPressEntry) -> str:
-        """What Polylang or WPML say that an entry is in."""
+        """Return an entry's language from Polylang or WPML."""
         return next(
             (slug for domain, slug, _name in entry.terms if domain == "language"),
             entry.meta.get("_wpml_import_language_code", ""),
@@ -500,7 +500,7 @@ class WordPressReader(Reader):
             )
 
     def _links_in(self, block: Block, depth: int) -> tuple[MenuEntryItem, ...]:
-        """The links of a navigation block. What is made from other pages becomes no link."""
+        """Return the links of a navigation block, without those that are generated from pages."""
         found: list[MenuEntryItem] = []
         for one in block.blocks if depth <= 10 else ():
             below = self._links_in(one, depth + 1)
@@ -567,7 +567,7 @@ class WordPressReader(Reader):
     # Addresses.
 
     def _path(self, address: str) -> str:
-        """The path of an address of the site, with the query that names a post; empty for another site."""
+        """Return the path of an address of the site, with the query that names a post; empty for another site."""
         try:
             parts = urlsplit(html.unescape(address.strip()))
             host = (parts.hostname or "").removeprefix("www.")
@@ -604,7 +604,7 @@ class WordPressReader(Reader):
         return address if address.startswith(("http://", "https://")) else ""
 
     def _attachment_at(self, address: str) -> str:
-        """The attachment that an address is a size of."""
+        """Return the attachment of which an address is a resized copy."""
         path = self._path(address)
         if not path.startswith("/"):
             return ""
@@ -628,7 +628,7 @@ class WordPressReader(Reader):
 
 
 def _in_circles(below: dict[str, list[WordPressEntry]]) -> list[WordPressEntry]:
-    """One menu item of each circle of parents, taken out of it: nothing of a circle is reached from the top."""
+    """Return one menu item of each parent cycle, removed from it. Otherwise no item of a cycle is reachable."""
     reached: set[str] = set()
 
     def reach(start: str) -> None:
@@ -658,7 +658,7 @@ def _in_circles(below: dict[str, list[WordPressEntry]]) -> list[WordPressEntry]:
 
 
 def _with_footnotes(entry: WordPressEntry) -> str:
-    """The content with its footnotes, which WordPress keeps beside it, as a list."""
+    """Return the content with its footnotes as a list. WordPress stores them separately."""
     try:
         notes = json.loads(entry.meta.get("footnotes") or "[]")
     except (ValueError, RecursionError):

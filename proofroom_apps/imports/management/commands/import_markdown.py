@@ -1,4 +1,4 @@
-"""The earlier name of `import markdown`."""
+"""Deprecated alias of `import markdown`."""
 
 from __future__ import annotations
 
