@@ -1,1 +1,1 @@
-"""The public site: its pages, what surrounds them, and how modules become HTML."""
+"""The public site: its pages, their frame, and the rendering of modules to HTML."""

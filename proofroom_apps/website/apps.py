@@ -1,4 +1,4 @@
-"""Registers the app with Django, so that its templates and words are found."""
+"""Registers the app with Django, so that its templates and translations are found."""
 
 from django.apps import AppConfig
 

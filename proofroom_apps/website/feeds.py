@@ -28,7 +28,7 @@ _TO_CHANGE: Final = re.compile(f"{_NOT_XML.pattern}|[&<>\"']").search
 
 
 def render_feed(index: IndexPage, state: LiveState | None = None) -> RenderedPage | None:
-    """None where nothing is published. At most two queries, and the frame of the site."""
+    """Return the feed, or None if nothing is published. At most two queries, plus the site's frame."""
     listed = load_listed_posts(index, 0, FEED_ITEMS)
     if not listed.rows:
         return None
@@ -67,12 +67,12 @@ def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> R
 
 
 def said_of(post: PostSummary) -> str:
-    """Return what its authors wrote about a post."""
+    """Return the authors' description of a post: the meta description, else the excerpt."""
     return one_line(post.meta_description) or one_line(post.excerpt)
 
 
 def _first_words_of(ids: list[UUID]) -> dict[UUID, str]:
-    """The first words of posts whose authors wrote nothing about them. Two queries, none for none."""
+    """Return the first words of posts without a description, by id. Two queries, none without ids."""
     if not ids:
         return {}
     posts = list(Post.objects.filter(pk__in=ids))
@@ -90,5 +90,5 @@ def _written(moment: datetime) -> str:
 
 
 def _text(text: str) -> str:
-    """A text as XML holds it, without the characters that no document may hold."""
+    """Escape a text for XML, without the characters that XML forbids."""
     return escape(_NOT_XML.sub("", text)) if _TO_CHANGE(text) else text

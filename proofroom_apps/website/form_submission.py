@@ -1,4 +1,4 @@
-"""The result of a form that a visitor sent, for the page that answers it."""
+"""The result of a submitted form, for the page that shows it."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class SubmissionResult:
-    """`at` is the id of the module whose form it was. Without errors and a notice, it was taken.
+    """The result of a form. `at` is the id of the form's module. Without errors and notice, the form was accepted.
 
-    `values` are what the visitor had filled in, `errors` are sentences by the names of fields, `notice` is one about
-    the form as a whole.
+    `values` are the submitted values, `errors` are sentences by field name, `notice` is about the whole form.
     """
 
     at: str

@@ -1,4 +1,4 @@
-"""Goals that visitors reached on the pages of the site, such as a form that was taken, told to apps above content."""
+"""Goals that visitors reach on the site, such as a submitted form. They are reported to apps above content."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _GOAL_MARK: Final = "data-goal"
 logger = logging.getLogger(__name__)
 
 goal_listeners: Hook[[HttpRequest, UUID | None, str], None] = Hook()
-"""Called with the request of the visitor, the post that was shown, where it was one, and the goal."""
+"""Listeners, called with the visitor's request, the id of the post (or None), and the goal."""
 
 
 def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> None:
-    """Tell of a goal. What a listener runs into is logged: the visitor did what they wanted, and is told so."""
+    """Report a goal to the listeners. Errors of listeners are logged: they must not fail the visitor's request."""
     for listener in goal_listeners:
         try:
             listener(request, post_id, goal)
@@ -32,7 +32,7 @@ def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> Non
 
 
 def has_reachable_goal(document: PostDocument) -> bool:
-    """Return whether visitors of the page can reach a goal: a form that is placed, or a marked link that leads on."""
+    """Return whether visitors can reach a goal on the page: a placed form, or a marked link with an address."""
     return any(map(_has_goal, document.modules))
 
 
@@ -53,7 +53,7 @@ def _has_goal(module: ModuleDocument) -> bool:
 
 
 def _filled_kinds(props: type[ModuleProps], values: Mapping[str, Json]) -> set[str]:
-    """The kinds of the props that hold something, also of nested ones."""
+    """Return the kinds of the props with a value, nested ones included."""
     found: set[str] = set()
     for name, prop in props_of(props).items():
         value = values.get(name)

@@ -1,6 +1,6 @@
-"""The answers of the site: kept by caches for a minute, asked for again by ETag, each form of a page by its own.
+"""Responses of the site: cached for a minute, revalidated by ETag, with an ETag for each form of a page.
 
-An answer depends on the address, the live content and the header `Accept` alone: no session, no cookie.
+A response depends only on the address, the live content and the `Accept` header, not on a session or cookie.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_PARAMETERS
 
 @dataclass(frozen=True, slots=True)
 class Representation:
-    """The form of a page. A `chosen` one is the answer to what the visitor accepts, at an address of several."""
+    """The form of a page. A `chosen` one was selected by the `Accept` header, at an address with several forms."""
 
     content_type: str
     name: str = ""
@@ -44,15 +44,15 @@ MARKDOWN_IF_ACCEPTED: Final = Representation(
 )
 FEED: Final = Representation("application/rss+xml; charset=utf-8", "feed")
 FOUND: Final = Representation("text/html; charset=utf-8", "search", is_shared=False)
-"""What a search found: a visitor who goes back needs no second answer."""
+"""The form of search results: cached only in the browser, so that going back sends no second request."""
 TEXT: Final = Representation("text/plain; charset=utf-8", "text")
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedPage:
-    """A request as pages of the site look at it. `full_path` has the prefix of the application too.
+    """A request reduced to the parts that pages depend on. `full_path` includes the prefix of the application.
 
-    `query` has the parameters of `PAGE_PARAMETERS` alone.
+    `query` has only the parameters in `PAGE_PARAMETERS`.
     """
 
     path: str
@@ -65,7 +65,7 @@ class RequestedPage:
 
 @dataclass(frozen=True, slots=True)
 class RenderedPage:
-    """A rendered page, and the headers that go with it."""
+    """A rendered page and its headers."""
 
     text: str
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -73,7 +73,7 @@ class RenderedPage:
 
 @dataclass(frozen=True, slots=True)
 class SiteAnswer:
-    """What an address answers, in one of its forms."""
+    """The answer at an address, in one form."""
 
     form: Representation
     state: LiveState
@@ -82,11 +82,11 @@ class SiteAnswer:
 
     @property
     def headers(self) -> dict[str, str]:
-        """Those that say what it is and who may keep it."""
+        """Return the content type and caching headers."""
         return {"Content-Type": self.form.content_type, **self.answer.headers, **self.form.headers}
 
     def response(self) -> HttpResponse:
-        """The answer for Django's middleware."""
+        """Return the answer as a Django response."""
         response = HttpResponse(self.answer.body, headers=self.headers)
         if self.answer.etag:
             response.headers["ETag"] = self.answer.etag
@@ -109,11 +109,11 @@ def cached_answer(
     is_for_all: bool = True,
     is_tagged: bool = False,
 ) -> SiteAnswer | None:
-    """Return the page, rendered once for all visitors; None for no page.
+    """Return the page, rendered once for all visitors, or None if there is no page.
 
     `number` is the page of a list. An answer that is not `is_for_all` depends on more than the address and the
-    `Accept` header, so the front cache does not keep it. An answer that `is_tagged` depends on the content that its
-    queries name, any other one on all content.
+    `Accept` header, so the front cache does not store it. An answer that `is_tagged` depends on the content its
+    queries name, any other on all content.
     """
     answers.follow(state, tags_changed_since)
     # There is no end of queries. Only the pages of a list are kept, whose number is bounded.
@@ -139,7 +139,7 @@ def cached_answer(
 
 
 def rate_limit_response(request: HttpRequest) -> HttpResponse | None:
-    """Return what a caller gets who has asked too often; None for everybody else. Counts the hit."""
+    """Count the request. Return a 429 response if the caller exceeded the limit, else None."""
     count = count_caller("public", request)
     if count is None or not count.is_over:
         return None

@@ -1,6 +1,6 @@
-"""The page of a post as a layer has it, with its changed modules outlined and named.
+"""The page of a post with the content of a layer, its changed modules outlined and labelled.
 
-The outlines are drawn on a page that is made already, so that they slow no page of a visitor.
+The outlines are added to the finished page, so that public pages are not slowed down.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from proofroom_apps.website.rendering import RenderableModule
 
 @dataclass(frozen=True, slots=True)
 class SharedPreview:
-    """What somebody typed of a global module (by its id), a menu (by its slug) or a term (by its id)."""
+    """Unsaved values of a global module (by id), a menu (by slug) or a term (by id)."""
 
     props: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     menus: Mapping[str, MenuItems] = field(default_factory=dict)
@@ -48,10 +48,9 @@ def preview_page(
     only: Collection[str] | None = None,
     typed: SharedPreview = _NOTHING_TYPED,
 ) -> str:
-    """The page that `document` would make, where the post stands now. Changes nothing, and stores nothing.
+    """Return the page for `document` at the post's current address. Stores nothing.
 
-    `only` are the ids of the modules to show, where it is not all of them. What is `typed` of shared content takes
-    the place of what is stored.
+    `only` are ids of the modules to show, if not all. `typed` values of shared content replace the stored ones.
     """
     ids = {module.instance_id for module in document.modules if module.scope == "global"}
     rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
@@ -100,11 +99,13 @@ STYLESHEET: Final = "cms/previews/preview.css"
 _MODULE: Final = re.compile(
     r'<div class="module [^"]*" id="module-([^"]+)" data-post-module-id="\1"'
 )
-"""As `proofroom_apps.website.rendering` writes it. Texts cannot look like it: their quotes are escaped."""
+"""The start of a module, as written by `proofroom_apps.website.rendering`. Texts cannot match: their quotes are
+escaped.
+"""
 
 
 def marks_of(changes: Changes) -> dict[str, tuple[str, ...]]:
-    """Return what happened to each module that is still there, by its id: any of `WORDS`, each once."""
+    """Return the kinds of change of each remaining module, by its id: any of `WORDS`, each once."""
     found: dict[str, dict[str, None]] = {}
     for change in changes:
         if change.module_id is not None and change.kind in WORDS:
@@ -117,7 +118,7 @@ def list_removed_modules(changes: Changes) -> list[Change]:
 
 
 def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
-    """The page with its changed modules outlined. Its links lead out of the frame that it is shown in."""
+    """Return the page with its changed modules outlined. Its links open outside of the frame."""
 
     def mark(found: re.Match[str]) -> str:
         kinds = marks.get(found[1])
@@ -139,7 +140,7 @@ def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
 
 
 def empty_note(page: str) -> str:
-    """The page with a sentence where its modules would stand."""
+    """Return the page with a sentence in place of its modules."""
     note = format_html(
         '<p class="preview-empty" lang="{}">{}</p></main>',
         get_language() or "en",

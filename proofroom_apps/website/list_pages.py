@@ -1,4 +1,4 @@
-"""The pages that list the posts of a type, newest first: `PostType.index_path` says where.
+"""Pages that list the posts of a type, newest first, at `PostType.index_path`.
 
 Below each is a page for every term of its taxonomies: `/blog/topics/coffee`.
 """
@@ -40,7 +40,7 @@ LIST_STYLESHEETS: Final = ["cms/modules/post-lists.css", "cms/site/lists.css"]
 
 @dataclass(frozen=True, slots=True)
 class ListPage:
-    """One page of a listing, 1 being the newest. `extents` are of every locale that has posts for it."""
+    """One page of a listing; 1 is the newest. `extents` has every locale with posts for it."""
 
     listing: IndexPage
     number: int
@@ -55,12 +55,12 @@ class ListPage:
 
     @property
     def list_title(self) -> str:
-        """In the language that is active."""
+        """Title of the list, in the active language."""
         return list_title(self.listing.type)
 
     @property
     def full_title(self) -> str:
-        """Such that no other page has it: `Coffee · Blog (2)`."""
+        """Unique title of the page, such as `Coffee · Blog (2)`."""
         named = f"{self.title} · {self.list_title}" if self.listing.term else self.title
         return f"{named} ({self.number})" if self.number > 1 else named
 
@@ -85,7 +85,7 @@ class ListPage:
 
     @property
     def contents(self) -> dict[str, object] | None:
-        """All that the page is made of; None where the frame of the site is not known."""
+        """All data of the page, as the key of its cached HTML; None if the site's frame is not known."""
         if self.around.frame is None:
             return None
         return {
@@ -98,7 +98,7 @@ class ListPage:
         }
 
     def url(self, number: int) -> str:
-        """Of another page; empty where there is none."""
+        """Return the address of another page; empty if it does not exist."""
         if not 1 <= number <= self.last:
             return ""
         path = self.listing.path
@@ -108,9 +108,9 @@ class ListPage:
 def load_list_page(
     listing: IndexPage, number: int, state: LiveState | None = None
 ) -> ListPage | None:
-    """A page of a listing; None past the last, where nothing is published, and where a post stands in its place.
+    """Return a page of a listing. None past the last page, if nothing is published, or if a post has its address.
 
-    As many queries as `load_listed_page`, and its surroundings; one more for a page that is not the first.
+    As many queries as `load_listed_page`, plus the surroundings; one more for a page other than the first.
     """
     # A statement is made for each page, so that none is for one that nobody can see.
     if number > 1 and number > _last_page(load_extents(listing, state).get(listing.locale)):
@@ -129,7 +129,7 @@ def _last_page(extent: Extent | None) -> int:
 
 
 def list_page(listing: IndexPage, number: int, state: LiveState | None = None) -> str | None:
-    """A page of a listing as HTML; None where there is none. As many queries as `load_list_page`."""
+    """Return a page of a listing as HTML, or None if it does not exist. As many queries as `load_list_page`."""
     part = load_list_page(listing, number, state)
     if part is None:
         return None

@@ -1,4 +1,4 @@
-"""`llms.txt` (llmstxt.org): what the site is, and where its pages are as Markdown."""
+"""`llms.txt` (llmstxt.org): a description of the site, and links to its pages as Markdown."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from proofroom_apps.website.meta_tags import first_words, one_line, robots_of
 from proofroom_apps.website.page_frame import load_surroundings, use_template_language
 
 MAX_PAGES: Final = 200
-"""Posts of one type: beyond that, the page that lists them all has its Markdown too."""
+"""Maximum number of posts of a type. The type's list page, also as Markdown, has the others."""
 
 
 def render_llms_txt(locale: str) -> RenderedPage | None:
-    """None where nothing is published in the locale. Two queries, and one for each post type."""
+    """Return the file, or None if nothing is published in the locale. Two queries, plus one for each post type."""
     around = load_surroundings(PageLocation(home_of(locale), locale))
     found = {type.name: _posts(type.name, locale) for type in post_types}
     if not any(found.values()):
@@ -54,7 +54,7 @@ def render_llms_txt(locale: str) -> RenderedPage | None:
 
 
 def _posts(type: str, locale: str) -> list[Post]:
-    """The posts that search engines may show, too. Those of a tree in the order of their addresses."""
+    """Return the posts that search engines may index. Posts of a tree are sorted by address."""
     newest = published_posts().filter(type=type, locale=locale).order_by("-published_at", "id")
     posts = [post for post in newest[:MAX_PAGES] if "noindex" not in robots_of(post.robots_json)]
     definition = post_types.get(type)

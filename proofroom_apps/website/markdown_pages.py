@@ -1,4 +1,4 @@
-"""Pages as Markdown, for programs that read: front matter, the title, and what the modules show."""
+"""Pages as Markdown, for programs: front matter, the title, and the content of modules."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ _BELOW: Final = 2
 
 
 def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
-    """The page of a post, as it was made of the same contents before. One query for its files, none where it has
-    none."""
+    """Return the page of a post, from the cache if its content is the same. One query for its files, if it has any."""
     depend_on(tag_of_post(found.post.pk))
     media = images(needs_of(found).media, found.post.locale)
     return memoize_by_content(
@@ -90,7 +89,7 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
 def list_in_markdown(
     listing: IndexPage, number: int, state: LiveState | None = None
 ) -> RenderedPage | None:
-    """A page of a listing; None where there is none. As many queries as its HTML."""
+    """Return a page of a listing, or None if it does not exist. As many queries as its HTML."""
     part = load_list_page(listing, number, state)
     if part is None:
         return None
@@ -113,13 +112,13 @@ def list_in_markdown(
 
 
 def front_matter(values: Mapping[str, str | None]) -> str:
-    """YAML between its fences. A text in JSON is one in YAML too, whatever it holds."""
+    """Return YAML front matter. Values are written as JSON, which is valid YAML for any text."""
     lines = [f"{name}: {json.dumps(v, ensure_ascii=False)}" for name, v in values.items() if v]
     return "\n".join(["---", *lines, "---"])
 
 
 def link_line(title: str, path: str, notes: str = "") -> str:
-    """An item of a list that leads to the Markdown of a page, as llmstxt.org has it."""
+    """Return a list item that links to a page's Markdown, in the format of llmstxt.org."""
     named = written(list(link(title, absolute(markdown_path(path))))).strip()
     said = written(list(paragraphs(one_line(notes)))).strip()
     return f"- {named}: {said}" if said else f"- {named}"

@@ -1,4 +1,4 @@
-"""What a page tells search engines and other sites: meta tags, description and structured data (schema.org)."""
+"""Metadata of pages for search engines and other sites: meta tags and structured data (schema.org)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST: Final = 160
 
 
 def description_of(post: Post, items: Sequence[RenderableModule]) -> str:
-    """Return what its authors wrote for that, else the first words of the page, else the title."""
+    """Return the authors' description, else the first words of the page, else the title."""
     written = one_line(post.meta_description or "") or one_line(post.excerpt)
     if written:
         return written
@@ -43,7 +43,7 @@ def one_line(text: str) -> str:
 
 
 def first_words(text: str, longest: int = _LONGEST) -> str:
-    """The beginning of a text in one line, cut between two words where it is longer."""
+    """Return the beginning of a text in one line, cut between two words if it is too long."""
     line = one_line(text[: longest * 4])
     if len(line) <= longest:
         return line
@@ -64,7 +64,7 @@ class SeoImage(TypedDict):
 
 
 class Seo(TypedDict):
-    """The names that `templates/site/head.html` reads. `markdown` is where the page is as Markdown."""
+    """The names that `templates/site/head.html` reads. `markdown` is the address of the page as Markdown."""
 
     title: str
     description: str
@@ -82,7 +82,7 @@ class Seo(TypedDict):
 def seo_of_post(
     post: Post, told: PageFacts, *, crumbs: Sequence[Crumb], alternates: Sequence[Alternate]
 ) -> Seo:
-    """Of a post."""
+    """Return the metadata of a post."""
     is_article = post.type == "blog"
     image = told.image
     return Seo(
@@ -109,12 +109,12 @@ def seo_of_post(
 
 
 def canonical_of(post: Post) -> str:
-    """The one address that the post is to be found at, which may be on another site."""
+    """Return the canonical address of the post, which may be on another site."""
     return post.canonical_url or absolute(post.path)
 
 
 def is_original(post: Post) -> bool:
-    """Return whether the post is to be found at its own address, be it said or not."""
+    """Return whether the post's canonical address is its own address."""
     return canonical_of(post) == absolute(post.path)
 
 
@@ -127,7 +127,7 @@ def seo_of_list(
     alternates: Sequence[Alternate],
     number: int = 1,
 ) -> Seo:
-    """Of a list of posts; every page of it stands for itself."""
+    """Return the metadata of a list of posts. Every page of a list is its own canonical address."""
     return Seo(
         title=title,
         description=description,
@@ -144,7 +144,7 @@ def seo_of_list(
 
 
 def seo_of_search(title: str) -> Seo:
-    """Of what is nothing for search engines."""
+    """Return the metadata of a page that search engines must not index."""
     return Seo(
         title=title,
         description="",
@@ -165,14 +165,14 @@ def title_with_site(title: str, site_name: str) -> str:
 
 
 def robots_of(robots: Mapping[str, Json] | None) -> str:
-    """`{"index": false, "follow": false}` as the content of the meta element; empty allows both."""
+    """Return `{"index": false, "follow": false}` as the content of the meta element; empty allows both."""
     robots = robots or {}
     words = ["noindex"] if robots.get("index") is False else []
     return ", ".join(words + (["nofollow"] if robots.get("follow") is False else []))
 
 
 def seo_alternates(found: Sequence[Alternate]) -> list[SeoAlternate]:
-    """For hreflang: each language with a full address, and the default one for everybody else."""
+    """Return the hreflang links: each language with a full address, and the default one as `x-default`."""
     if len(found) < 2:
         return []
     links = [SeoAlternate(locale=item["locale"], url=absolute(item["url"])) for item in found]
@@ -188,7 +188,7 @@ Images = Mapping[str, SiteImage]
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """The facts of a post's page beside the post. `images` are those of its fields, by id."""
+    """Facts about a post's page. `images` are those of its fields, by id."""
 
     site_name: str
     description: str
@@ -199,7 +199,7 @@ class PageFacts:
 
 
 def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
-    """The post, the questions it answers, and the site where it is the home page."""
+    """Return the structured data of the post, the questions it answers, and the site if it is the home page."""
     main = _given({"@context": _CONTEXT, **_main(post, told)})
     found = [{**main, **(post.jsonld_overrides or {})}]
     if post.path == home_of(post.locale):
@@ -211,7 +211,7 @@ def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
 
 
 def breadcrumb_list(crumbs: Sequence[Crumb]) -> list[JsonObject]:
-    """The way to a page; nothing where it has none above."""
+    """Return the breadcrumb as structured data; empty if no page is above."""
     if len(crumbs) < 2:
         return []
     items: list[Json] = [
@@ -359,7 +359,7 @@ def _kept_asked(stored: bytes) -> Sequence[tuple[str, str]]:
 
 
 def _find_asked(entries: Json) -> Sequence[tuple[str, str]]:
-    """The questions among the items of a module that are answered, with their answers as plain text."""
+    """Return the questions with an answer among a module's items, with the answers as plain text."""
     found = [
         (str(entry.get("question") or ""), to_text(entry.get("answer")))
         for entry in (entries if isinstance(entries, list) else ())

@@ -1,4 +1,4 @@
-"""The links around a page besides its menus: breadcrumb and other languages."""
+"""Links around a page other than menus: breadcrumb and other languages."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ class Alternate(TypedDict):
 
 
 def paths_above(place: PageLocation) -> list[str]:
-    """The paths of what may stand above a page, from the home page down."""
+    """Return the possible paths above a page, from the home page down."""
     home = home_of(place.locale)
     parts = place.path.removeprefix(home).strip("/").split("/")
     return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> list[Crumb]:
-    """From the home page to the page. What is not published is left out, title and all.
+    """Return the links from the home page to the page, without unpublished ones.
 
-    Index pages, which no post stands for, are labelled in the language that is active.
+    Index pages without a post have a label in the active language.
     """
     titles = {
         post.path: post.title
@@ -52,7 +52,9 @@ def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> l
 
 
 def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]:
-    """The page in every language it is published in, in the order of the settings. `paths` are by locale."""
+    """Return the page in every language in which it is published, in the order of the settings. `paths` are by
+    locale.
+    """
     return [
         Alternate(
             locale=locale,

@@ -1,4 +1,4 @@
-"""What stands at an address of the site, in the form that is accepted there. Knows no request of Django's."""
+"""The answer at an address of the site, in the accepted form. Uses no Django request."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from proofroom_apps.website.search_page import search_page
 
 _PAGE_NUMBER: Final = re.compile(r"[1-9][0-9]{0,5}", re.ASCII)
 Found = SiteAnswer | FoundPost | None
-"""An answer, or a post whose variations run, which has another one for each visitor; None where nothing stands."""
+"""An answer, a post with running variations (its answer differs by visitor), or None if there is no page."""
 
 
 def find_answer(asked: RequestedPage) -> Found:
-    """What stands at the address that is asked for."""
+    """Return the answer at the requested address."""
     address = asked.path
     locale = locale_of(address)
     own = OWN_ANSWERS.get(address.removeprefix(home_of(locale)))
@@ -58,13 +58,13 @@ def find_answer(asked: RequestedPage) -> Found:
 
 
 def page_number(asked: RequestedPage) -> int | None:
-    """The page of a list that is asked for; None for what is no number."""
+    """Return the requested page number of a list, or None if it is invalid."""
     number = asked.parameters.get("page", "1")
     return int(number) if _PAGE_NUMBER.fullmatch(number) else None
 
 
 def search_answer(asked: RequestedPage, locale: str) -> SiteAnswer | None:
-    """A page of what was found; None past the last. Everybody asks something else, so it is kept for nobody."""
+    """Return a page of search results, or None past the last. Not cached, since queries rarely repeat."""
     number = page_number(asked)
     state = _state(asked)
     html = search_page(locale, asked.parameters.get("q", ""), number, state) if number else None
@@ -74,7 +74,7 @@ def search_answer(asked: RequestedPage, locale: str) -> SiteAnswer | None:
 
 
 def _state(asked: RequestedPage) -> LiveState:
-    """The state as this process knows it for visitors, as the database has it for who is signed in."""
+    """Return the content state: the process's cached one for visitors, the database's for signed-in users."""
     return leased_state() if asked.is_visitor else live_state()
 
 
@@ -122,7 +122,7 @@ def _feed_at(asked: RequestedPage, locale: str) -> SiteAnswer | None:
 
 
 def _markdown_at(asked: RequestedPage, locale: str) -> Found:
-    """Return what an address with `.md` at its end stands for: it names the form, whatever the visitor accepts."""
+    """Return the answer at an address ending in `.md`, which is Markdown whatever the `Accept` header says."""
     bare = page_in_markdown(asked.path)
     if bare is None:
         return None
@@ -135,4 +135,4 @@ def _llms(asked: RequestedPage, locale: str) -> SiteAnswer | None:
 
 
 OWN_ANSWERS: Final[dict[str, Callable[[RequestedPage, str], SiteAnswer | None]]] = {LLMS: _llms}
-"""What answers below the home page of every locale, where no page can stand."""
+"""Handlers of reserved addresses below each locale's home page."""

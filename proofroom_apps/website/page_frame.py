@@ -1,4 +1,4 @@
-"""The frame of every page of the site: menus, languages, the name of the site."""
+"""The frame of every page of the site: menus, languages, site name."""
 
 from __future__ import annotations
 
@@ -42,17 +42,17 @@ _OWN = Path(__file__).parent / "locale"
 
 @contextmanager
 def use_template_language(locale: str) -> Iterator[None]:
-    """Templates speak the language of the locale here, or English where nobody has translated their words.
+    """Activate the locale for templates, or English if their words are not translated.
 
-    Without that, single words would come from catalogues that were made for other pages. Times are those of the
-    site, also where a page of the admin shows its pages to somebody in another zone.
+    Otherwise single words would come from catalogues of other pages. Times are in the site's zone, also if an admin
+    page shows a page to a user in another zone.
     """
     with translation.override(_language_of(locale)), timezone.override(None):
         yield
 
 
 def site_catalogue_folders() -> list[Path]:
-    """The folders of catalogues of the apps that a site lists before the product's: theirs are for its pages."""
+    """Return the catalogue folders of the apps listed before the product's apps: they translate the site's pages."""
     configs = takewhile(lambda app: app.label != "product_files", apps.get_app_configs())
     return [Path(app.path) / "locale" for app in configs]
 
@@ -75,9 +75,9 @@ MenuLinks = dict[str, list[MenuLink]]
 
 @dataclass(frozen=True, slots=True)
 class SiteFrame:
-    """What all pages in a language have around them: the menus, and the posts that these and the home pages are.
+    """The frame of all pages in a language: the menus, and the posts of menus and home pages.
 
-    `content` is a name for these, the same for the same only.
+    `content` identifies this data: it is equal only if the data is.
     """
 
     state: LiveState
@@ -87,17 +87,17 @@ class SiteFrame:
     tags: frozenset[str]
     content: str
     feeds: dict[str, list[FeedLink]] = field(default_factory=dict)
-    """Those of pages with the frame, by the type of their posts."""
+    """Feed links of pages with this frame, by post type."""
 
 
 _NO_PATH: Final = "\x00"
-"""Of no page, and of no address that a menu leads to."""
+"""A path that no page and no menu link has."""
 frames: Final[dict[str, SiteFrame]] = {}
-"""The last frame of each locale, which holds as long as no live content changes."""
+"""The last frame of each locale, valid until live content changes."""
 
 
 def load_frame(locale: str, state: LiveState) -> SiteFrame:
-    """The frame in a language. Two queries, none where it was read at that state of the content before."""
+    """Return the frame in a language. Two queries, none if it is cached for that content state."""
     kept = frames.get(locale)
     if kept is not None and kept.state == state:
         depend_on(*kept.tags)
@@ -119,9 +119,9 @@ def load_frame(locale: str, state: LiveState) -> SiteFrame:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """The data that every page has around its content. `neighbours` are the posts that it may link to.
+    """Data of every page besides its content. `neighbours` are the posts that it may link to.
 
-    `frame` is the frame of the site that holds its menus, where that was known.
+    `frame` is the site's frame with its menus, if it was known.
     """
 
     place: PageLocation
@@ -132,7 +132,7 @@ class Surroundings:
 
     @cached_property
     def homes(self) -> dict[str, str]:
-        """The home pages that are published, by locale."""
+        """The paths of the published home pages, by locale."""
         homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
         return {
             post.locale: post.path
@@ -142,7 +142,7 @@ class Surroundings:
 
     @cached_property
     def site_name(self) -> str:
-        """The title of the home page in the page's language, else in the default one, else the host."""
+        """Title of the home page in the page's language, else in the default one, else the host."""
         default = settings.CMS_ENV.default_locale
         for locale in (self.place.locale, default):
             for post in self.neighbours:
@@ -161,11 +161,11 @@ def load_surroundings(
     post_ids: Iterable[UUID] = (),
     lists: Sequence[PostList] = (),
 ) -> Surroundings:
-    """Two queries: the menus, and all posts that they and the page link to or list.
+    """Return the surroundings. Two queries: the menus, and all posts that they and the page link to or list.
 
-    With the state that the page was read at, menus and home pages are most often there already. `near` are
-    the posts above the page and its translations, where they were read with it; they leave nothing to ask for then.
-    `menus` take the place of stored ones of their slugs, where no state is given.
+    With the content `state` of the page, menus and home pages are usually cached. `near` are the posts above the page
+    and its translations, if they were loaded with it; they save a query. `menus` replace stored ones of their slugs,
+    if no state is given.
     """
     ids = {*post_ids}
     paths = set(paths_above(place)) if near is None else set()
@@ -204,7 +204,7 @@ def load_surroundings(
 
 
 def build_menu_links(around: Surroundings) -> MenuLinks:
-    """The links of the menus, those to the page itself marked as such."""
+    """Return the links of the menus, with links to the page itself marked as current."""
     frame, place = around.frame, around.place
     if frame is not None and not any(
         _leads_to(items, place.path) for items in frame.links.values()
@@ -220,7 +220,7 @@ def _leads_to(links: Sequence[MenuLink], path: str) -> bool:
 
 
 def page_links(number: int, last: int, url: Callable[[int], str]) -> dict[str, object]:
-    """The names that `templates/site/pages.html` reads. `url` tells the address of a page by its number."""
+    """Return the names that `templates/site/pages.html` reads. `url` returns the address of a page number."""
     return {
         "current": number,
         "last": last,
@@ -235,7 +235,7 @@ class FeedLink(TypedDict):
 
 
 def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
-    """Of the page's own type, and of every list that a menu of the page leads to: those have posts."""
+    """Return the feeds of the page's type, and of every list that a menu links to."""
     frame = around.frame
     if frame is None:
         return _find_feeds(around, type)
@@ -259,7 +259,7 @@ def _find_feeds(around: Surroundings, type: str) -> list[FeedLink]:
 
 
 def page_template(template_name: str) -> Template:
-    """Return the compiled template of a page; another object after its file has changed."""
+    """Return the compiled template of a page. It is a new object after its file changed."""
     template: Template = cast(Any, get_template(template_name)).template
     return template
 
@@ -270,7 +270,7 @@ def build_page_context(
     *,
     alternates: Sequence[Alternate] = (),
 ) -> dict[str, object]:
-    """Return the names that `templates/site/base.html` reads. `alternates`: the languages the page itself is in."""
+    """Return the names that `templates/site/base.html` reads. `alternates` are the page's own languages."""
     place = around.place
     home = home_of(place.locale)
     links = build_menu_links(around)

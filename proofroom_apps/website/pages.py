@@ -1,4 +1,4 @@
-"""The pages of posts as HTML, and the page that is not there. Knows no request."""
+"""The pages of posts as HTML, and the 404 page. Uses no request."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ _TYPES_WITH_FACTS: Final = ("profile", "company", "testimonial")
 
 @dataclass(frozen=True, slots=True)
 class PageContent:
-    """The content of the page of a post: live, or as a layer has it. `preview` names the layer then.
+    """The content of a post's page: live, or from the layer named in `preview`.
 
-    One that is not `is_counted` is for looking at: no search engine keeps it, and visits to it are not counted.
+    If not `is_counted`, search engines do not index the page and visits are not counted.
     """
 
     post: Post
@@ -62,13 +62,13 @@ class PageContent:
     preview: str = ""
     is_counted: bool = True
     menus: Mapping[str, MenuItems] = field(default_factory=dict)
-    """Items to show in place of those of a menu, by its slug: of a preview."""
+    """Items that replace the stored ones of a menu in a preview, by slug."""
 
 
 def post_page(
     found: queries.FoundPost, submission: SubmissionResult | None = None, *, is_counted: bool = True
 ) -> str:
-    """Return the page of a post that was found. As many queries as `load_page_data`."""
+    """Return the page of a found post. As many queries as `load_page_data`."""
     post = found.post
     depend_on(tag_of_post(post.pk))
     data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
@@ -90,7 +90,7 @@ def post_page(
 
 
 def page_of(content: PageContent, submission: SubmissionResult | None = None) -> str:
-    """The page of a post with its surroundings. As many queries as `load_page_data`."""
+    """Return the page of a post with its surroundings. As many queries as `load_page_data`."""
     needs = collect_prefetches(content.post, content.modules)
     data = load_page_data(content.post, needs, menus=content.menus)
     return _page_of(content, data, submission)
@@ -161,7 +161,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
 
 
 def _data_of(post: Post) -> SafeString:
-    """The attributes of the page's body that scripts tell the post by."""
+    """Return the attributes of the body that identify the post to scripts."""
     return mark_safe(  # noqa: S308  # an id, a number, and a name that is escaped
         f' data-post-id="{post.pk}" data-post-version="{post.version:d}"'
         f' data-post-type="{escape(post.type)}"'
@@ -169,7 +169,7 @@ def _data_of(post: Post) -> SafeString:
 
 
 def missing_page(locale: str) -> str:
-    """Return what stands at an address without a page. Two queries."""
+    """Return the 404 page. Two queries."""
     around = load_surroundings(PageLocation("", locale))
     with use_template_language(locale):
         return render_to_string(
@@ -178,7 +178,7 @@ def missing_page(locale: str) -> str:
 
 
 def term_path(post: Post, term: Term) -> str:
-    """The path of the list of posts that carry the term as this one does; empty where there is none."""
+    """Return the path of the list of posts of this type with the term; empty if there is none."""
     definition = post_types.get(post.type)
     is_listed = (
         definition is not None

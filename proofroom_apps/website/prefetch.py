@@ -1,4 +1,4 @@
-"""All that the page of a post shows beside its own fields and props: files, other posts, lists, forms."""
+"""Data of a post's page besides its fields and props: files, other posts, lists, forms."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from proofroom_apps.website.queries import FoundPost, images
 from proofroom_apps.website.rendering import RenderableModule
 
 Load = Callable[[Collection[str], str], Mapping[str, object]]
-"""From what the fields of modules name, and the locale of the page, to what their templates show. One query."""
+"""Loads the values for templates from the values of module fields and the page's locale. One query."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModuleSource:
-    """Templates find what was loaded under `name`, by what the fields of the type `field` hold."""
+    """A source of data for modules. Templates read it under `name`, keyed by the values of fields of type `field`."""
 
     name: str
     field: FieldType
@@ -43,12 +43,12 @@ class ModuleSource:
 
 
 module_sources: ExtensionPoint[ModuleSource] = ExtensionPoint()
-"""Each is asked once a page, and only where a field of its type names something."""
+"""Registered sources. Each is loaded once for a page, only if a field of its type has a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostCard:
-    """Another post as templates show it. The files that `custom` names are in `media`."""
+    """Another post for templates. The files that `custom` names are in `media`."""
 
     id: str
     type: str
@@ -61,7 +61,7 @@ class PostCard:
 
 
 def media_ids(props: type[ModuleProps], values: object) -> Iterator[str]:
-    """Every id in the media fields of props, and every name of a file of ours that their rich text shows."""
+    """Yield the ids in the media fields of props, and the names of own files in their rich text."""
     return (str(token) for token in media_shown_in(props, values))
 
 
@@ -74,7 +74,7 @@ def featured_image(post: Post) -> SiteImage | None:
 def image_of_post(
     post: Post, shown: Sequence[RenderableModule], media: Mapping[str, SiteImage]
 ) -> SiteImage | None:
-    """The featured image, or else that of the module that opens the page. `media` is what the modules show."""
+    """Return the featured image, else the image of the module that opens the page. `media` is by id."""
     if (image := featured_image(post)) is not None:
         return image
     return _first(opening_media((module.type, module.props) for module in shown), media)
@@ -98,14 +98,14 @@ def card_of(row: Row, media: Mapping[str, SiteImage]) -> PostCard:
 
 
 def _images_of(row: Row) -> Sequence[str]:
-    """The featured image, or else those of the module that opens the page."""
+    """Return the featured image, else the images of the module that opens the page."""
     if row["featured_media_id"] is not None:
         return [str(row["featured_media_id"])]
     return media_of_opening_module(row["opening"])
 
 
 def media_of(row: Row) -> Iterator[str]:
-    """The files that a card shows."""
+    """Yield the files that a card shows."""
     yield from _images_of(row)
     definition = post_types.get(row["type"])
     if definition is not None:
@@ -114,12 +114,12 @@ def media_of(row: Row) -> Iterator[str]:
 
 logger = logging.getLogger(__name__)
 MAX_POSTS = 1000
-"""Posts that the modules of one page name; those beyond are not shown."""
+"""Maximum number of posts that one page's modules name; others are not shown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """The data to load. `named` has what the fields of each registered source name, by the source's name."""
+    """The data to load. `named` has the field values of each registered source, by its name."""
 
     media: set[str] = field(default_factory=set)
     post_ids: dict[UUID, None] = field(default_factory=dict)
@@ -128,7 +128,7 @@ class Needs:
 
 
 def needs_of(found: FoundPost) -> Needs:
-    """What the page of a post needs that was found. It is looked for once for the same contents."""
+    """Return the data that a found post's page needs, cached by its content."""
     return memoize_by_content(
         collect_prefetches,
         {"content": found.content},
@@ -137,7 +137,7 @@ def needs_of(found: FoundPost) -> Needs:
 
 
 def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
-    """Return what the page of a post needs, whatever is stored in its modules."""
+    """Return the data that a post's page needs. Stored modules may be invalid."""
     needs = Needs()
     sources = {source.field: source.name for source in module_sources}
     for item in items:
@@ -161,7 +161,7 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
 
 @dataclass(frozen=True, slots=True)
 class _ModuleNeeds:
-    """What a module names: files, lists, and the texts of fields with the type of each."""
+    """Values that a module names: files, lists, and texts of fields by type."""
 
     media: frozenset[str]
     lists: tuple[PostList, ...]
@@ -190,7 +190,7 @@ def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _Module
 
 @dataclass(frozen=True, slots=True)
 class PageData:
-    """The data that was loaded for a page. `sources` is by the names that apps above content registered."""
+    """Data loaded for a page. `sources` is keyed by the registered names."""
 
     around: Surroundings
     media: Mapping[str, SiteImage]
@@ -199,12 +199,12 @@ class PageData:
     sources: Mapping[str, Mapping[str, object]]
 
     def context(self) -> dict[str, object]:
-        """The names that the templates of modules know it by."""
+        """Return the names that module templates read."""
         return {**self.sources, "media": self.media, "posts": self.posts, "lists": self.lists}
 
     @property
     def contents(self) -> dict[str, object]:
-        """What was loaded for the page beside the post and the frame of the site."""
+        """The loaded data of the page besides the post and the frame."""
         return {
             "linked": self.around.linked.neighbours,
             "media": self.media,
@@ -222,10 +222,10 @@ def load_page_data(
     near: Sequence[Neighbour] | None = None,
     menus: Mapping[str, MenuItems] | None = None,
 ) -> PageData:
-    """At most four queries, and one for each source: the frame of the site, linked posts, files.
+    """Load the data of a page. At most four queries, plus one for each source: the frame, linked posts, files.
 
-    `menus` take the place of stored ones of their slugs.
-    Two less where the frame is known by its `state`, and with what is `near` the page none for links alone.
+    `menus` replace stored ones of their slugs. Two queries less if the frame is cached for the `state`; with `near`,
+    no query for links alone.
     """
     around = load_surroundings(
         PageLocation(post.path, post.locale),
@@ -265,7 +265,7 @@ def load_page_data(
 
 
 def _load_source(source: ModuleSource, needs: Needs, locale: str) -> Mapping[str, object]:
-    """Load what the modules of a page name in a source. One that fails leaves its modules out, and not the page."""
+    """Load the values of a source. If it fails, only its modules are left out of the page."""
     try:
         return source.load(sorted(needs.named[source.name]), locale)
     except Exception as error:

@@ -1,4 +1,4 @@
-"""Queries of the public site. Published, approved, undeleted posts only, in a fixed number of queries."""
+"""Queries of the public site. They return published, approved, undeleted posts in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -65,10 +65,9 @@ MENUS = ("main", "footer")
 
 @dataclass(frozen=True)
 class FoundPost:
-    """A post to show, and the state of the content that it was read at. `row` is all that was read of it.
+    """A post to show, and the content state at which it was read. `row` is the data that was read.
 
-    `arms` are its running variations, which take visitors from it. Of one that is shown in its place, `arm_row` was
-    read.
+    `arms` are its running variations. `arm_row` is the data of the variation shown in its place, if any.
     """
 
     state: LiveState
@@ -79,7 +78,7 @@ class FoundPost:
 
     @cached_property
     def content(self) -> str:
-        """A name for all that was read, the same for the same only."""
+        """A key of the data that was read; equal only for equal data."""
         return content_key([self.row, self.arm_row])
 
     @cached_property
@@ -89,12 +88,12 @@ class FoundPost:
 
     @cached_property
     def terms(self) -> list[Term]:
-        """In order."""
+        """The terms in order."""
         return _ordered_terms(self._shown["terms"])
 
     @cached_property
     def near(self) -> list[Neighbour] | None:
-        """The published posts above it and its translations, itself among them; None where they were not read."""
+        """The published posts above it and its translations, with the post itself; None if they were not read."""
         if not self.has_near:
             return None
         return [*_near(self.row["above"]), *_near(self.row["translations"])]
@@ -104,7 +103,7 @@ class FoundPost:
         return self.row if self.arm_row is None else self.arm_row
 
     def modules(self) -> list[RenderableModule]:
-        """The live modules in order, the post's overrides on top."""
+        """Return the live modules in order, with the post's overrides applied."""
         return [
             RenderableModule(
                 post_module_id=row["id"],
@@ -122,7 +121,7 @@ _SHOWN: Final = (
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
 _MOST_ABOVE: Final = 8
-"""Paths above a page that are read with it."""
+"""Maximum number of paths above a page that are read with it."""
 _PAGE: Final = Statement(
     lambda path, locale, above: (
         published_at(path, locale)
@@ -158,7 +157,7 @@ _MENUS: Final = Statement(
 
 
 def find_published_post(path: str, locale: str) -> FoundPost | None:
-    """The published post at a path, with all that is its own. One query."""
+    """Return the published post at a path with its own data. One query."""
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
     above = paths_above(PageLocation(path, locale))
@@ -174,13 +173,13 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
 
 
 def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
-    """A running variation as it is shown in the place of its original. One query; None where it just stopped."""
+    """Return a running variation in place of its original, or None if it just stopped. One query."""
     rows = _ARM.rows(arm.post_id)
     return replace(original, arm_row=rows[0]) if rows else None
 
 
 def _modules() -> Cast:
-    """The modules of each post as JSON: what would else be a query of its own."""
+    """Return a subquery of each post's modules as JSON, to save a query."""
     columns = {
         "id": "id",
         "instance": "instance_id",
@@ -193,7 +192,7 @@ def _modules() -> Cast:
 
 
 def _neighbours(posts: QuerySet[Post]) -> Cast:
-    """Published posts as JSON, as far as links to them need it."""
+    """Return a subquery of published posts as JSON, with the columns that links need."""
     columns = {name: name for name in ("id", "locale", "title", "path", "translation_group")}
     listed = posts.order_by("published_at", "id").values(entry=JSONObject(**columns))
     return Cast(JSONRows(listed), TextField())
@@ -222,7 +221,7 @@ def _post(row: Row) -> Post:
 
 
 def _terms() -> Subquery:
-    """The terms of each post as a list in JSON: what would else be a query of its own."""
+    """Return a subquery of each post's terms as a JSON list, to save a query."""
     terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by()
     return Subquery(terms.values(all=JSONList(*_TERM_COLUMNS)), output_field=JSONField())
 
@@ -237,12 +236,12 @@ def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
 
 
 def is_published_at(path: str, locale: str) -> bool:
-    """Return whether there is a page to lead visitors to."""
+    """Return whether a page is published at the path."""
     return published_at(path, locale).exists()
 
 
 def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
-    """The items of the site's menus: of the locale, else of the default one. One query."""
+    """Return the items of the menus by slug, in the locale or else the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)
     found: dict[str, MenuItems] = {}
     for row in sorted(rows, key=lambda row: row["locale"] == locale):
@@ -252,7 +251,7 @@ def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """The number of posts that a listing has in a locale, and the title of its term there."""
+    """Number of posts of a listing in a locale, and the title of its term there."""
 
     locale: str
     posts: int
@@ -260,11 +259,11 @@ class Extent:
 
 
 Extents = Mapping[str, Extent]
-"""Of one listing, by locale: of every locale that has posts for it."""
+"""Extents of one listing, for every locale with posts for it."""
 
 
 def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
-    """The extents of a listing at a state of the content. One query, none where they are kept."""
+    """Return the extents of a listing at a content state. One query, none if cached."""
     depend_on(tag_of_list(listing.type))
     kept = _kept_extents(listing, state)
     if kept is not None:
@@ -277,7 +276,7 @@ def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
 
 
 def _kept_extents(listing: IndexPage, state: LiveState | None) -> Extents | None:
-    """Those that nothing has changed since. Counting reads an entry of the index for every post of the type."""
+    """Return the cached extents. Caching matters: counting reads an index entry for every post of the type."""
     kept = answers.get_value(state, _extents_key(listing)) if state is not None else None
     return None if kept is None else _by_locale(cast("list[Row]", kept))
 
@@ -322,7 +321,7 @@ _COUNTS_OF_TERM: Final = Statement(_counted_of_term)
 
 
 def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
-    """The images of these ids and names of files, as pages in this language show them. One query, none for none."""
+    """Return the images of these ids and file names, for pages in this language. One query, none without keys."""
     wanted = set(keys)
     names = {key for key in wanted if "/" in key}
     found = load_assets_by_name(wanted - names, names)
@@ -336,7 +335,7 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
 
 @dataclass(frozen=True, slots=True)
 class PostSummary:
-    """A post as lists and feeds show it."""
+    """A post in lists and feeds."""
 
     id: UUID
     title: str
@@ -350,9 +349,9 @@ class PostSummary:
 
 @dataclass(frozen=True)
 class ListedPosts:
-    """Posts of a listing. `rows` is what was read of them, `images` those of the modules that open their pages.
+    """Posts of a listing. `rows` is the data read of them, `images` those of the modules that open their pages.
 
-    A row is JSON, beside the module that opens the page: what was shown before is known by the text alone.
+    A row is JSON besides the opening module, so equal content has equal text.
     """
 
     locale: str
@@ -361,7 +360,7 @@ class ListedPosts:
 
     @cached_property
     def content(self) -> str:
-        """A name for all that was read, the same for the same only."""
+        """A key of the data that was read; equal only for equal data."""
         return content_key([self.rows, self.images])
 
     @cached_property
@@ -386,14 +385,14 @@ class ListedPosts:
 
 
 def load_listed_posts(listing: IndexPage, begin: int, size: int) -> ListedPosts:
-    """The posts of a listing from `begin` on. One query, and one where modules that open pages show images."""
+    """Return `size` posts of a listing from `begin` on. One query, plus one if opening modules show images."""
     statement = _listed(begin, size, has_term=bool(listing.term))
     return _with_images(listing, statement.rows(*_named(listing)))
 
 
 @dataclass(frozen=True, slots=True)
 class ListedPage:
-    """A page of a listing, with the extent of the listing in every locale that has posts for it."""
+    """A page of a listing, with the listing's extent in every locale with posts for it."""
 
     listed: ListedPosts
     extents: Extents
@@ -402,9 +401,9 @@ class ListedPage:
 def load_listed_page(
     listing: IndexPage, begin: int, size: int, state: LiveState | None
 ) -> ListedPage | None:
-    """The posts of a listing from `begin` on; None where there are none, and where a post stands in its place.
+    """Return the posts of a listing from `begin` on. None if there are none, or if a post has the page's address.
 
-    As many queries as `load_listed_posts`; extents that are not known of the state are read with the posts.
+    As many queries as `load_listed_posts`; extents that are not cached for the state are read with the posts.
     """
     depend_on(tag_of_path(listing.path))
     extents = _kept_extents(listing, state)
@@ -450,7 +449,7 @@ def _listed(
     path: str = "",
     counts: bool = False,
 ) -> Statement:
-    """The rows of a listing; with the `path` of its page, whether a post has taken the place of it."""
+    """Return the statement for the rows of a listing. With `path`, it also selects whether a post has that path."""
 
     def rows(*named: str) -> QuerySet[Post, Any]:
         listing = IndexPage(*named)
@@ -474,13 +473,13 @@ def _listed_post() -> JSONObject:
 
 
 def _time(text: str) -> datetime:
-    """A time as the database writes it; SQLite names no zone, and keeps UTC."""
+    """Parse a time as the database writes it. SQLite stores UTC without a zone."""
     time = datetime.fromisoformat(text)
     return time if time.tzinfo is not None else time.replace(tzinfo=UTC)
 
 
 def _extents_of(listing: IndexPage) -> Cast:
-    """As JSON text."""
+    """Return a subquery of the extents as JSON text."""
     extents = JSONObject(locale="locale", posts="posts")
     counted = _counted(listing.type)
     if listing.term:
@@ -499,7 +498,7 @@ def _image(row: Row, locale: str) -> SiteImage | None:
 
 
 def search_published_posts(words: Sequence[Word], locale: str) -> RankedKeys:
-    """The keys of the posts of a locale that hold all words, the best first."""
+    """Return the keys of a locale's posts that contain all words, best match first."""
     return search.find_keys(_published_in, words, locale)
 
 
@@ -508,7 +507,9 @@ def _published_in(locale: str) -> QuerySet[Post]:
 
 
 def load_found_posts(keys: Sequence[UUID]) -> list[FoundText]:
-    """The posts of these keys that are published still, in the order of the keys. One query, none for none."""
+    """Return the posts of these keys that are still published, in the order of the keys. One query, none without
+    keys.
+    """
     rows = {row["id"]: row for row in _FOUND.rows(keys)}
     return [
         FoundText(instance_from_row(Post, rows[key]), rows[key]["modules"])
@@ -519,14 +520,14 @@ def load_found_posts(keys: Sequence[UUID]) -> list[FoundText]:
 
 @dataclass(frozen=True, slots=True)
 class FoundText:
-    """A post as far as results of a search show it, with its live modules as JSON."""
+    """A post for search results, with its live modules as JSON."""
 
     post: Post
     modules_json: str
 
     @property
     def texts(self) -> Iterator[str]:
-        """What its fields and modules say, in the order of the page; not its title."""
+        """Yield the texts of its fields and modules in page order, without the title."""
         yield from search.texts_of(self.post, *_SHOWN_WEIGHTS)
         yield custom_text_of(self.post.type, self.post.custom_fields)
         for row in orjson.loads(self.modules_json):
@@ -558,7 +559,7 @@ _FOUND: Final = Statement(
 
 
 def modules_of(posts: Iterable[Post]) -> dict[str, list[RenderableModule]]:
-    """The live modules of posts in order, by the id of the post."""
+    """Return the live modules of posts in order, by post id."""
     found = module_rows([post.pk for post in posts])
     return {
         str(post_id): [

@@ -1,10 +1,10 @@
-"""Modules to HTML. Nothing here queries: what a page needs is loaded before and passed in.
+"""Renders modules to HTML. It sends no queries: the data of a page is loaded before and passed in.
 
-The context of a page, all keys optional: `media` ({id: {url, alt, width, height, srcset}}), `posts`
-({id: PostCard}), `lists` ({PostList: [PostCard]}), what `module_sources` brings (`forms`), `breadcrumb`,
-`page_title`, `page_path`, `locale`, `is_preview`, `submission` (what became of a form that was sent). A module's
-template sees these, `props` (complete), `module` (a `RenderableModule`), `is_opening` (it shows the page's
-`h1`), and what `template_context` adds.
+The context of a page, all keys optional: `media` ({id: {url, alt, width, height, srcset}}), `posts` ({id: PostCard}),
+`lists` ({PostList: [PostCard]}), the names of `module_sources` (`forms`), `breadcrumb`, `page_title`, `page_path`,
+`locale`, `is_preview`, `submission` (result of a submitted form). A module's template gets these, `props` (complete),
+`module` (a `RenderableModule`), `is_opening` (True if it shows the page's `h1`), and the names that
+`template_context` adds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class RenderableModule:
-    """A module as it is to be shown: `props` already merged with the overrides of its post."""
+    """A module to show. `props` include the overrides of its post."""
 
     post_module_id: str
     type: str
@@ -41,12 +41,12 @@ class RenderableModule:
 
 
 def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Json]:
-    """Content may be older than its definition: props that came later have their defaults."""
+    """Return the props with defaults for fields that were added to the definition later."""
     return {**definition.default_props(), **item.props}
 
 
 def shows_breadcrumb(items: Sequence[RenderableModule]) -> bool:
-    """Return whether a module shows the way to the page, so that the page must not."""
+    """Return whether a module shows the breadcrumb, so that the page must not."""
     return any(definition.shows_breadcrumb for definition in _definitions(items))
 
 
@@ -57,7 +57,7 @@ def opens_with_heading(items: Sequence[RenderableModule]) -> bool:
 
 
 def stylesheets_of(items: Sequence[RenderableModule]) -> list[str]:
-    """Return what the modules need beside the site's own stylesheet: each file once, in the order of the page."""
+    """Return the modules' own stylesheets, each once, in page order."""
     named = [definition.stylesheet for definition in _definitions(items)]
     return list(dict.fromkeys(name for name in named if name))
 
@@ -68,7 +68,7 @@ def _definitions(items: Sequence[RenderableModule]) -> list[type[Module]]:
 
 
 def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
-    """The modules in the given order. Unknown types and failing modules are left out, and logged."""
+    """Render the modules in the given order. Unknown types and failing modules are left out and logged."""
     has_heading = opens_with_heading(items)
     # The page's own id is taken, and every module adds those of its headings.
     media = context.get("media")
@@ -126,7 +126,7 @@ def _body(
 
 
 def replace_own_images(media: Mapping[str, SiteImage]) -> Callable[[str], TextImage | None]:
-    """What running text shows for an address: an image of ours, one whose file is gone, or None for a foreign one."""
+    """Return a function that maps an address in text to our image, to a missing one, or to None if it is not ours."""
 
     def image_at(address: str) -> TextImage | None:
         name = storage_name(address)

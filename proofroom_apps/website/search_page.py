@@ -1,4 +1,4 @@
-"""The search page: published posts of one locale that hold all words, the best first."""
+"""The search page: published posts of one locale that contain all words, best match first."""
 
 from __future__ import annotations
 
@@ -31,23 +31,23 @@ from proofroom_apps.website.queries import FoundText, load_found_posts, search_p
 from proofroom_apps.website.search_suggestions import suggest_words
 
 _READ: Final = 40_000
-"""Characters of a post that are looked through: a page of results must not take long."""
+"""Maximum number of characters searched in a post, to limit the time of a result page."""
 _LENGTH: Final = 220
 _BEFORE: Final = 60
 _STEM: Final = 4
-"""From that many letters on, a word is found in longer ones and shorter ones of the same beginning."""
+"""Minimum number of letters for a word to match longer and shorter words with the same beginning."""
 
 Place = tuple[int, int]
 
 
 def highlight(text: str, asked: Sequence[Word]) -> SafeString:
-    """The whole text, its hits in `mark` elements."""
+    """Return the whole text with its matches in `mark` elements."""
     text = unicodedata.normalize("NFC", one_line(text))
     return _with_marks(text, _hits(text, asked))
 
 
 def make_snippet(text: str, asked: Sequence[Word]) -> SafeString:
-    """The part of a text that holds most hits, else its beginning."""
+    """Return the part of a text with the most matches, else its beginning."""
     text = unicodedata.normalize("NFC", one_line(text[:_READ]))
     hits = _hits(text, asked)
     begin = _best(hits)
@@ -79,7 +79,7 @@ def _is_meant(word: str, asked: Sequence[Word]) -> bool:
 
 
 def _best(hits: Sequence[Place]) -> int:
-    """Return where the hit stands after which most others follow within one snippet."""
+    """Return the start of the match followed by the most others within one snippet."""
     best, most, right = 0, 0, 0
     for left, (begin, _) in enumerate(hits):
         while right < len(hits) and hits[right][1] <= begin + _LENGTH - _BEFORE:
@@ -99,17 +99,17 @@ def _with_marks(text: str, hits: Sequence[Place]) -> SafeString:
 
 PER_PAGE: Final = 10
 MAX_RESULTS: Final = 1_000
-"""Results that have pages; there are at most that many, or about so many."""
+"""Maximum number of results with pages. The count may be an estimate."""
 MAX_QUERY_LENGTH: Final = 200
-"""Characters of a question; what is beyond is not looked for."""
+"""Maximum number of characters of a query; the rest is ignored."""
 
 
 def search_page(locale: str, asked: str, number: int, state: LiveState) -> str | None:
-    """A page of what was found; None past the last. `state` is that of the content that it is read at.
+    """Return a page of results, or None past the last. `state` is the content state.
 
-    Three queries and none for its surroundings where these were read at it before. SQLite counts a full
-    page in one more, as PostgreSQL does for common words. Where nothing is found there are at most two and those of
-    `suggest_words`; nothing is asked for no words.
+    Three queries, and none for the surroundings if they are cached for the state. SQLite counts a full page in one
+    more, as PostgreSQL does for common words. Without results there are at most two, plus those of `suggest_words`.
+    An empty query sends none.
     """
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
@@ -152,7 +152,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
 
 
 def _rounded(number: int) -> int:
-    """The first two digits of an estimate: it says no more than these."""
+    """Round an estimate to two digits, its precision."""
     return round(number, min(0, 2 - len(str(number))))
 
 
@@ -168,7 +168,7 @@ def _result(found: FoundText, asked: Sequence[Word]) -> dict[str, object]:
 
 
 def _beginning(texts: Iterable[str]) -> Iterator[str]:
-    """The texts that a snippet can come from."""
+    """Yield the texts that a snippet can come from."""
     size = 0
     for text in filter(None, texts):
         yield text

@@ -1,7 +1,7 @@
-"""What may have been meant where a search finds nothing: words that a published post has.
+"""Suggestions for a search without results: words of published posts.
 
-Collected words only lead to posts. What is suggested stands in the text of one that is published in the locale now,
-so that no word of a draft, of another locale or of what was taken down is ever shown.
+Collected words only lead to posts. A suggestion must be in the text of a post that is published in the locale now, so
+that words of drafts, other locales or unpublished posts are never shown.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from proofroom_apps.website.meta_tags import one_line
 from proofroom_apps.website.queries import FoundText, load_found_posts, search_published_posts
 
 MAX_WORDS: Final = 6
-"""Words of a question that something is suggested for."""
+"""Maximum number of words of a query with suggestions."""
 _POSTS: Final = 5
 _READ: Final = 40_000
 Spelled = tuple[int, str]
-"""How far a word is from what was asked, and how a post spells it."""
+"""Distance of a word from the searched one, and its spelling in a post."""
 
 
 def suggest_words(asked: Sequence[Word], locale: str) -> str:
-    """Words in the place of those that no post has; empty where there are none.
+    """Return the query with unknown words replaced; empty without suggestions.
 
-    One query for near words; where there are some three more, two of them where no post has them all.
+    One query for near words. If there are some, three more, two of them if no post has them all.
     """
     if not 0 < len(asked) <= MAX_WORDS:
         return ""
@@ -59,7 +59,7 @@ def _or_near(word: Word, near: Sequence[str]) -> Word:
 
 
 def _spelled_in(post: FoundText, unknown: Mapping[str, Sequence[str]]) -> dict[str, Spelled]:
-    """Return how a post spells what was meant by each unknown word; empty unless it has something for all."""
+    """Return the post's spelling for each unknown word; empty unless it has one for all."""
     found: dict[str, Spelled] = {}
     beginnings = {one for near in unknown.values() for one in near}
     size = 0

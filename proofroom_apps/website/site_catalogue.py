@@ -1,4 +1,4 @@
-"""Words of the public pages in catalogues of a site: which they are, and the entries of a catalogue."""
+"""Words of the public pages in a site's catalogues: their list, and the entries of a catalogue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HEAD: Final = 'msgid ""\nmsgstr ""\n"Content-Type: text/plain; charset=UTF-8\\n"
 
 
 def entries_of(text: str) -> dict[str, str]:
-    """The entries of a catalogue by the texts that they translate; without the head and what is out of use."""
+    """Return a catalogue's entries by the texts they translate, without the head and obsolete entries."""
     found: dict[str, str] = {}
     for block in re.split(r"\n\s*\n", text):
         parts = _STRING.findall(_REMARK.sub("", block))
@@ -30,12 +30,12 @@ def entries_of(text: str) -> dict[str, str]:
 
 
 def untranslated(entry: str) -> str:
-    """An entry without its translation and remarks."""
+    """Return an entry without its translation and comments."""
     bare = _TRANSLATION.sub("", _REMARK.sub("", entry)).strip("\n")
     many = '\nmsgstr[0] ""\nmsgstr[1] ""' if "\nmsgid_plural" in bare else '\nmsgstr ""'
     return bare + many
 
 
 def labels_of_lists() -> list[str]:
-    """The titles of the pages that list posts: definitions have them, where no program finds words."""
+    """Return the titles of list pages. Definitions have them, so makemessages does not find them."""
     return [label for one in post_types if (label := one.list_label or one.label_plural)]

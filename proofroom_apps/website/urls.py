@@ -1,4 +1,4 @@
-"""Addresses of the site: every address that is left. Must come last."""
+"""The catch-all address of the site. It must come last."""
 
 from django.urls import re_path
 

@@ -1,7 +1,6 @@
-"""The pages of posts whose variations run: every visitor is shown one arm of the test, and the same one again.
+"""Pages of posts with running variations. Each visitor is assigned one arm and always sees the same.
 
-Caches that visitors share cannot keep them. Which arm a visitor has depends on the address that the request came
-from, and no header names that, so `Vary` could not tell two visitors apart either.
+Shared caches cannot store them: the arm depends on the visitor's IP address, which `Vary` cannot name.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from proofroom_apps.website.queries import FoundPost
 
 @dataclass(frozen=True, slots=True)
 class ArmChoice:
-    """The arm to show; None is the original. One that the address named is for looking at, and is not counted."""
+    """The arm to show; None is the original. An arm named in the address is a preview and is not counted."""
 
     arm: Arm | None
     is_named: bool = False
@@ -39,7 +38,7 @@ class ArmChoice:
 def arm_page(
     request: HttpRequest, asked: RequestedPage, found: FoundPost
 ) -> HttpResponseBase | None:
-    """The page at the address of a post whose variations run."""
+    """Return the page at the address of a post with running variations."""
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)
     form = replace(HTML, name=choice.name, is_shared=False)
@@ -59,7 +58,7 @@ def arm_page(
 
 
 def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
-    """The published page at a path, as it was shown to whoever saw that module there."""
+    """Return the published page at a path, in the arm that contains the module."""
     found = queries.find_published_post(path, locale)
     choice = _choice_with(module_id, found) if found is not None and found.arms else None
     if found is None or choice is None or choice.arm is None:
@@ -84,7 +83,7 @@ def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:
 
 
 def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:
-    """The arm that holds a module, or the original. One query; none for what is no id."""
+    """Return the arm with the module, or the original. One query, none for an invalid id."""
     try:
         id_ = UUID(module_id)
     except ValueError:

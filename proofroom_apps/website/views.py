@@ -29,9 +29,9 @@ from proofroom_apps.website.variation_pages import arm_page
 @require_safe
 @show_staff_timing
 def page(request: HttpRequest, path: str) -> HttpResponseBase:
-    """The page at an address; 301 from another form of it; 404 with the site's own page.
+    """Return the page at an address: 301 from another spelling of it, or 404 with the site's own page.
 
-    Who is signed in reads what the database has: a session that a replica does not have yet would be ended.
+    Signed-in users read from the primary database: a session missing on a replica would be ended.
     """
     asked = RequestedPage(
         path=f"/{path}",
@@ -69,7 +69,7 @@ def _search(request: HttpRequest, asked: RequestedPage, locale: str) -> HttpResp
 _OWN: Final[dict[str, Callable[[HttpRequest, RequestedPage, str], HttpResponseBase | None]]] = {
     SEARCH: _search
 }
-"""What answers below the home page of every locale, where no page can stand, and is no answer that is kept."""
+"""Handlers of reserved addresses below each locale's home page, whose answers are not cached."""
 
 
 def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse | None:

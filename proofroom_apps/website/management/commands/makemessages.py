@@ -1,4 +1,4 @@
-"""Django's makemessages, which leaves the words of the product's pages in a catalogue of the site."""
+"""Django's makemessages, which preserves the words of the product's pages in a site's catalogue."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from proofroom_apps.website.site_catalogue import (
 
 
 class Command(makemessages.Command):
-    """A catalogue of the site translates words of its own and some that stand in the product alone.
+    """The makemessages command for a site.
 
-    Django would take the second ones out of use, as words that nothing needs any more.
+    A site's catalogue translates its own words and some of the product. Django would mark the latter as obsolete.
     """
 
     def write_po_file(self, potfile: str, locale: str) -> None:

@@ -1,4 +1,4 @@
-"""`manage.py new_locale CODE --folder APP`: puts the words of the public pages into a catalogue, to translate."""
+"""`manage.py new_locale CODE --folder APP`: adds the words of the public pages to a catalogue, for translation."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _COMPILED: Final = Path("LC_MESSAGES") / "django.mo"
 
 
 def empty_catalogue(locale: str) -> str:
-    """The catalogue of the public pages without a translation, in the form that the language counts in.
+    """Return a catalogue of the public pages without translations, with the plural form of the language.
 
-    With the titles of lists of posts that the site's own types have.
+    It includes the list titles of the site's own post types.
     """
     _head, _, entries = TRANSLATED.read_text(encoding="utf-8").partition("\n\n")
     # Django has been translated into nearly every language, and so knows how each counts.
@@ -56,7 +56,7 @@ def _quoted(text: str) -> str:
 
 
 class Command(BaseCommand):
-    """Adds what is missing to a file that is there, and changes nothing in it."""
+    """Adds missing entries to an existing file and leaves the others unchanged."""
 
     help = "Write the words of the public pages into a catalogue of an app, to be translated into a language."
 
