@@ -1,4 +1,4 @@
-"""Find and replace in menus: their names, the labels of their items and the addresses that lead to no post."""
+"""Find and replace in menus: their names, item labels, and addresses of items without a post."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _change_menu(menu: Menu, hand: Hand) -> None:
 
 
 def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
-    """Items of a menu: their labels, and the addresses of those that lead to no post."""
+    """Replace in the labels of items, and in the addresses of items without a post."""
     edited: list[Json] = []
     for place, item in enumerate(items if isinstance(items, list) else []):
         if isinstance(item, Mapping):
@@ -42,7 +42,7 @@ def _edit_items(items: Json, hand: Hand, path: str) -> list[Json]:
 
 
 def _texts_of(items: Json, path: str) -> Iterator[tuple[str, Json]]:
-    """Yield what can be replaced in items, by its path."""
+    """Yield the replaceable texts of items by path."""
     for place, item in enumerate(items if isinstance(items, list) else []):
         if isinstance(item, Mapping):
             here = f"{path}.{place}"

@@ -1,4 +1,4 @@
-"""Rules of menus and their items."""
+"""Validation of menus and their items."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 def clean_items(
     value: object, kept: frozenset[str] = frozenset(), actor: Actor | None = None
 ) -> list[Json]:
-    """The items as they are stored; `RuleViolation` keyed by path, like `items.0.children.1.url`.
+    """Return the items as they are stored. Raises `RuleViolation` keyed by path, such as `items.0.children.1.url`.
 
-    `kept` are ids of posts that the menu names already: one that went since does not block another change. For an
-    `actor`, posts that they may not see are not there either.
+    `kept` are ids of posts that the menu already names: a deleted post must not block other changes. With an `actor`,
+    posts hidden from the actor count as missing.
     """
     refuse_unstorable(value, "items")
     seen: set[str] = set()
@@ -150,7 +150,7 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
 
 
 def _url_of(value: object, path: str) -> str:
-    """Return where a custom item leads; empty for a heading over other items."""
+    """Return the address of a custom item; empty for a heading above other items."""
     if value == "":
         return ""
     address = safe_href(value)

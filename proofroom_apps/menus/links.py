@@ -1,4 +1,4 @@
-"""The links of a menu, as a page shows them. All from what was read in one query."""
+"""The links of a menu for a page, built from data that was already loaded."""
 
 from __future__ import annotations
 
@@ -27,13 +27,14 @@ class MenuLink(TypedDict):
 
 
 def menu_post_ids(items: MenuItems) -> set[UUID]:
-    """The ids of the posts that a menu names."""
+    """Return the ids of the posts that a menu names."""
     return set(parse_uuids(item.get("postId") for item in _walk(items)))
 
 
 def portable_items(items: Sequence[Json]) -> list[Json]:
-    """The items without the addresses of posts, which follow from the posts; of one that is gone only its label
-    stays, where it has one, over the items below it. One query."""
+    """Return the items without the addresses of posts, which follow from the posts. A deleted post's item becomes a
+    heading if it has a label. One query.
+    """
     named = menu_post_ids([item for item in items if isinstance(item, dict)])
     there = Post.objects.alive().filter(pk__in=named).values_list("pk", flat=True)
     return _portable(items, {str(id_) for id_ in there})
@@ -68,9 +69,9 @@ def _children(item: Mapping[str, object]) -> Sequence[Any]:
 
 
 def menu_links(items: MenuItems, place: PageLocation, found: Sequence[Neighbour]) -> list[MenuLink]:
-    """A menu as a page shows it: an item for a post follows its path and its translation.
+    """Return a menu's links for a page. A post's item uses the path and the translation of the post.
 
-    Such an item is left out where the post can be seen in neither language, unless it holds others.
+    An item whose post is not published in either language is left out, unless it has children.
     """
     return _links(items, place, {post.id: post for post in found}, found, 0)
 
@@ -110,7 +111,7 @@ def _links(
 
 
 def _target(post: Neighbour | None, locale: str, found: Sequence[Neighbour]) -> Neighbour | None:
-    """The post in the language of the page, else the post itself; published or nothing."""
+    """Return the published translation of the post in the page's language, else the published post, else None."""
     if post is None:
         return None
     for other in found:
@@ -120,7 +121,7 @@ def _target(post: Neighbour | None, locale: str, found: Sequence[Neighbour]) -> 
 
 
 def visible_links(items: MenuItems, locale: str) -> list[MenuLink]:
-    """Return what visitors see of a menu in a language. One query, none where it names no post."""
+    """Return the links that visitors see in a language. One query, none if the menu names no post."""
     ids = menu_post_ids(items)
     found = load_linked_posts(LinkedPostsRequest(locale, post_ids=list(ids)))
     return menu_links(items, PageLocation("", locale), found.neighbours)

@@ -1,4 +1,4 @@
-"""Menus: what people may set, and what the API answers. A new field is declared here and in the table."""
+"""Fields of menus: writable ones, and those in API answers. Declare a new field here and in the table."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ItemType = Annotated[str, one_of(ITEM_TYPES)]
 
 
 class MenuItemAnswer(TypedDict):
-    """An item as it was written."""
+    """An item as stored."""
 
     id: str
     label: str
@@ -35,7 +35,7 @@ class MenuItemAnswer(TypedDict):
 
 
 class MenuAnswer(Answer):
-    """A menu as it is edited."""
+    """A menu for editing."""
 
     id: UUID
     name: str
@@ -47,7 +47,7 @@ class MenuAnswer(Answer):
 
 
 class MenuEntry(Body):
-    """A link of a menu: `custom` leads to its url, `post` follows the post's address and translation."""
+    """A menu link: `custom` has a url, `post` uses the post's address and translation."""
 
     id: Words | None = Field(None, min_length=1, max_length=64, description="Made without it.")
     label: Words = Field("", max_length=LABEL_MAX, description="Empty: the title of the post.")
@@ -63,7 +63,7 @@ LOCALE_FIELD: Final = FormField(
 
 
 class NewMenu(Body, answered_by=MenuAnswer):
-    """A menu. Other keys that a GET answers are ignored."""
+    """A menu. Other keys of a GET answer are ignored."""
 
     name: Annotated[
         Words,
@@ -91,7 +91,7 @@ class NewMenu(Body, answered_by=MenuAnswer):
 
 
 class MenuChanges(NewMenu, answered_by=MenuAnswer, partial=True):
-    """Changes of a menu; what is absent stays. Other keys that a GET answers are ignored."""
+    """Changes of a menu; absent fields are unchanged. Other keys of a GET answer are ignored."""
 
     locale: Annotated[Words, LOCALE_FIELD] = Field(max_length=LOCALE_MAX)
     version: int | None = Field(None, ge=0, description="Of the last read.")

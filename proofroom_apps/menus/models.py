@@ -17,7 +17,7 @@ SLUG_MAX: Final = 100
 class Menu(models.Model):
     """A named list of links. `items` is a tree of `{id, label, type, url, postId?, children}`.
 
-    `version` grows with every change, so that a stale writer is found out.
+    `version` grows with every change, to detect a stale writer.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

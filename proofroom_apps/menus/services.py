@@ -30,7 +30,7 @@ from proofroom_apps.menus.models import NAME_MAX, SLUG_MAX, Menu
 
 
 def find_menu(slug: str, locale: str, default_locale: str) -> Menu | None:
-    """The menu of that slug in the locale, else in the default locale."""
+    """Return the menu of a slug in the locale, else in the default locale, else None."""
     found = {
         row.locale: row
         for row in Menu.objects.filter(slug=slug, locale__in=[locale, default_locale])
@@ -48,7 +48,7 @@ def create_menu(
     items: object = None,
     menu_id: UUID | None = None,
 ) -> Menu:
-    """Make a menu; `menu_id` is that of another installation. Raises `RuleViolation` by field."""
+    """Create a menu. `menu_id` is the id from another installation. Raises `RuleViolation` by field."""
     _allow(actor)
     require_approver(MENU, actor)
     name, slug = clean_name(name, NAME_MAX), clean_ascii_slug("slug", slug, SLUG_MAX)
@@ -78,7 +78,9 @@ def change_menu(
     expected_version: int | None = None,
     reason: str = "edited",
 ) -> Menu:
-    """Change what is given; None leaves a value. Raises `Conflict` on an old version, else as `create_menu`."""
+    """Change the given values; None leaves a value unchanged. Raises `Conflict` for an old version, and the errors of
+    `create_menu`.
+    """
     _allow(actor)
     if reason != APPROVED:
         require_live_change(MENU, actor)
@@ -112,7 +114,7 @@ def change_menu(
 
 @transaction.atomic
 def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
-    """Delete a menu. Pages in its locale have the default locale's menu of the slug instead. Answers the id."""
+    """Delete a menu and return its id. Pages in its locale then show the default locale's menu of the slug."""
     _allow(actor)
     require_approver(MENU, actor)
     menu = _locked(menu_id)
@@ -134,10 +136,10 @@ def edited_menu(
     keeps_lost: bool = False,
     actor: Actor | None = None,
 ) -> JsonObject:
-    """The document of the menu with these values, by the rules of a write. Raises `RuleViolation` by field.
+    """Return the document of the menu with these values, validated like a write. Raises `RuleViolation` by field.
 
-    With `keeps_lost` an item may name a post that is gone: pages leave it out. With an `actor`, posts that they may
-    not see cannot be named anew.
+    With `keeps_lost`, an item may name a deleted post: pages leave it out. With an `actor`, posts hidden from the
+    actor cannot be added.
     """
     document = menu_document(menu)
     if name is not None:
@@ -156,7 +158,7 @@ def edited_menu(
 
 
 def menu_document(menu: Menu) -> JsonObject:
-    """The menu as its revisions hold it."""
+    """Return the menu as its revisions store it."""
     return {
         "name": menu.name,
         "slug": menu.slug,

@@ -1,4 +1,4 @@
-"""Menus as one kind of shared content: what its revisions hold, and how it is written from one."""
+"""Menus as a kind of shared content: the document of a revision, and how a menu is written from it."""
 
 from __future__ import annotations
 

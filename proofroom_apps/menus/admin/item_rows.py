@@ -1,4 +1,4 @@
-"""The items of a menu as the rows of a form: read from what was sent, moved, added, taken out."""
+"""The items of a menu as form rows: parsed, moved, added and removed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOVES: Final = ("up", "down", "in", "out", "remove")
 
 @dataclass(frozen=True, slots=True)
 class MenuRow:
-    """An item; `depth` says how far below the top it stands."""
+    """A menu item. `depth` is its level below the top."""
 
     id: str
     depth: int
@@ -28,7 +28,7 @@ class MenuRow:
 
 @dataclass(slots=True)
 class MenuNode:
-    """A row with those below it, as the page shows it."""
+    """A row with its child rows, for the template."""
 
     row: MenuRow
     children: list[MenuNode] = field(default_factory=list)
@@ -43,7 +43,7 @@ class MenuNode:
 
 
 def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
-    """The rows of a tree of items, also of one that nobody checked; what is no item is left out."""
+    """Yield the rows of a tree of items. The tree may be unvalidated: invalid items are skipped."""
     if not isinstance(items, list) or depth > MAX_MENU_DEPTH:
         return
     for item in items[: MAX_MENU_ITEMS + 1]:
@@ -59,7 +59,7 @@ def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
 
 
 def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
-    """The rows of the form without scripts: `row` names them in order, each has fields of its own."""
+    """Return the rows of the form without scripts. `row` lists their ids in order; each row has its own fields."""
     found: list[MenuRow] = []
     for id_ in ids[: MAX_MENU_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
@@ -72,7 +72,7 @@ def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
 
 
 def items_of(rows: Sequence[MenuRow]) -> list[Json]:
-    """The tree that the rows make, as the service takes it."""
+    """Return the rows as a tree for the service."""
     top: list[Json] = []
     lists = [top]
     for row in rows:
@@ -87,7 +87,7 @@ def items_of(rows: Sequence[MenuRow]) -> list[Json]:
 
 
 def nodes_of(rows: Sequence[MenuRow]) -> list[MenuNode]:
-    """The rows as a tree to show."""
+    """Return the rows as a tree for the template."""
     top: list[MenuNode] = []
     lists = [top]
     for row in rows:
@@ -99,14 +99,14 @@ def nodes_of(rows: Sequence[MenuRow]) -> list[MenuNode]:
 
 
 def by_path(nodes: Sequence[MenuNode], path: str = "items") -> Iterator[tuple[str, MenuNode]]:
-    """Every node under the path that the refusals of the service give it."""
+    """Yield every node with the path that the service's errors use for it."""
     for place, node in enumerate(nodes):
         yield f"{path}.{place}", node
         yield from by_path(node.children, f"{path}.{place}.children")
 
 
 def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
-    """The rows after a button of one of them; as they were where there is no such row or nowhere to go."""
+    """Return the rows after a row's button was pressed; unchanged if the row is unknown or cannot move."""
     place = next((at for at, row in enumerate(rows) if row.id == id_), None)
     if place is None:
         return list(rows)
@@ -134,13 +134,13 @@ def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
 
 
 def _end(rows: Sequence[MenuRow], place: int) -> int:
-    """Return where what stands below a row ends."""
+    """Return the end index of the row's subtree."""
     later = range(place + 1, len(rows))
     return next((at for at in later if rows[at].depth <= rows[place].depth), len(rows))
 
 
 def _before(rows: Sequence[MenuRow], place: int) -> int | None:
-    """Return where the neighbour before a row begins."""
+    """Return the index of the previous sibling, or None."""
     for at in range(place - 1, -1, -1):
         if rows[at].depth <= rows[place].depth:
             return at if rows[at].depth == rows[place].depth else None

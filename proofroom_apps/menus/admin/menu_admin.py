@@ -1,4 +1,4 @@
-"""Menus in the admin: made, put in order as a tree on a page that shows what may be added, and deleted."""
+"""The menu admin: create, delete, and edit items as a tree with a search for link targets."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _LONGEST: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class LinkTarget:
-    """One thing that was found; `key` is what its button sends."""
+    """A search result. `key` is the value that its button sends."""
 
     key: str
     title: str
@@ -67,7 +67,7 @@ class LinkTarget:
 
 
 def targets(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
-    """Return what the words are found in, in the language first. Two queries."""
+    """Return the targets that match the words, those in the language first. Two queries."""
     words = words.replace("\x00", "").strip()[:_LONGEST]
     lists = [
         LinkTarget(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
@@ -110,7 +110,7 @@ def _terms(words: str, locale: str) -> list[LinkTarget]:
 
 
 def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
-    """The pages that list the posts of a type with the term."""
+    """Return the list pages of the term, as pairs of post type and path."""
     return [
         (found.name, path)
         for found in post_types
@@ -120,7 +120,7 @@ def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
 
 
 def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
-    """A new item that leads to what the key names; None where that is not there."""
+    """Return a new item that links to the target of the key, or None if the target does not exist."""
     kind, _, rest = key.partition(":")
     if kind == "post":
         seen = visible_to(Post.objects.alive(), who)
@@ -140,7 +140,7 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
 
 
 def read_items(data: QueryDict) -> object:
-    """The items that a form sent: as JSON where a script did, else row by row. Raises `ValueError`."""
+    """Return the items that a form sent, as JSON or row by row. Raises `ValueError`."""
     if "items" in data:
         try:
             found: object = json.loads(str(data["items"]))
@@ -154,7 +154,7 @@ def read_items(data: QueryDict) -> object:
 
 
 def apply_button(data: QueryDict, locale: str, who: Scoped) -> tuple[list[MenuRow], str]:
-    """The rows after the button that was pressed, and what to say about it. Raises `ValueError`."""
+    """Return the rows after the pressed button, and a message about it. Raises `ValueError`."""
     rows = list(rows_of(read_items(data)))
     do, _colon, key = data.get("do", "").partition(":")
     if do in MOVES:
@@ -179,7 +179,7 @@ def tree_context(
     words: str,
     errors: Mapping[str, Sequence[str]],
 ) -> dict[str, Any]:
-    """Return what the page shows of the rows. Five queries, however many they are."""
+    """Return the template context of the rows. Always five queries."""
     nodes = nodes_of(rows)
     # Nodes of posts have their titles, and say which of them no visitor sees. One query.
     ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
@@ -220,7 +220,7 @@ def tree_context(
 
 
 def _is_of(key: str, path: str) -> bool:
-    """Return whether a refusal is about this very item, not about one below it."""
+    """Return whether an error key is about this item itself, not about an item below it."""
     rest = key.removeprefix(path)
     return rest != key and (not rest or (rest[0] == "." and not rest.startswith(".children.")))
 
@@ -240,7 +240,7 @@ class NewMenuForm(InputForm):
 
 
 class ChangeMenuForm(InputForm, RowsForm):
-    """The form of a menu that is there; the items are read from all that was sent."""
+    """The form of an existing menu. Its items are read from the whole request."""
 
     input_class = MenuChanges
     rows_field = wire_name = "items"

@@ -1,4 +1,4 @@
-"""`/api/menus`: shown to everybody by slug, edited by id."""
+"""`/api/menus`: public by slug, edited by id."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ MENU_PARAMETERS: Final = [
 
 
 class ShownItemAnswer(TypedDict):
-    """A link. That of a post has the address of the post in the language asked for."""
+    """A link. A post's link has its address in the requested language."""
 
     id: str
     label: str
@@ -67,7 +67,7 @@ class ShownItemAnswer(TypedDict):
 
 
 class ShownMenuAnswer(TypedDict):
-    """A menu as visitors see it: only what is published is named."""
+    """A menu as visitors see it: published content only."""
 
     id: UuidText
     name: str
@@ -77,13 +77,13 @@ class ShownMenuAnswer(TypedDict):
 
 
 class MenuGoneAnswer(Answer):
-    """The menu that was deleted."""
+    """The id of the deleted menu."""
 
     id: UUID
 
 
 class MenusViewSet(ApiViewSet):
-    """Menus as they are edited: list, create."""
+    """Menus for editing: list, create."""
 
     permissions: ClassVar[dict[str, Declared]] = {"list": "menus.edit", "create": "menus.edit"}
     conditional = frozenset({"list"})
@@ -92,7 +92,7 @@ class MenusViewSet(ApiViewSet):
         parameters=MENU_PARAMETERS, responses=list_of(MenuAnswer, "Menus, by slug and locale.")
     )
     def list(self, request: Request) -> Response:
-        """Menus as they were written, by slug and locale."""
+        """List menus as stored, by slug and locale."""
         page = page_of(request)
         rows = Menu.objects.order_by("slug", "locale")
         slug = request.query_params.get("slug")
@@ -105,7 +105,7 @@ class MenusViewSet(ApiViewSet):
 
     @extend_schema(request=NewMenu, responses={201: MenuAnswer}, parameters=[LOCATION])
     def create(self, request: Request) -> Response:
-        """Make a menu; there is one of a slug in each locale."""
+        """Create a menu; slugs are unique in each locale."""
         body = read_body(request, NewMenu)
         menu = create_menu(
             actor=self.actor,
@@ -122,7 +122,7 @@ class MenusViewSet(ApiViewSet):
 
 
 class MenuViewSet(DeliveredViewSet):
-    """A menu: shown by its slug, changed and deleted by its id. Both are the last part of one address."""
+    """A menu: read by its slug, changed and deleted by its id. Both are the last part of the same address."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "retrieve": PUBLIC,
@@ -131,7 +131,7 @@ class MenuViewSet(DeliveredViewSet):
     }
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Return what is shown is kept and counted as the delivery API's answers are; what is written is neither."""
+        """Cache and count reads like the delivery API. Writes are neither cached nor counted."""
         if request.method in READS:
             return super().dispatch(request, *args, **kwargs)
         response = ApiViewSet.dispatch(self, request, *args, **kwargs)
@@ -153,7 +153,7 @@ class MenuViewSet(DeliveredViewSet):
 
     @extend_schema(parameters=SHOWN_PARAMETERS, responses=described(ShownMenuAnswer))
     def retrieve(self, request: Request, menu: str) -> Response:
-        """The menu of a slug in a locale, else in the default one. Links to what is not published are left out."""
+        """Return the menu of a slug in a locale, or in the default one. Links to unpublished posts are left out."""
         default = settings.CMS_ENV.default_locale
         locale = locale_asked(request)
         found = find_menu(menu, locale, default) if "\x00" not in menu else None
@@ -170,7 +170,7 @@ class MenuViewSet(DeliveredViewSet):
 
     @extend_schema(request=MenuChanges, responses=MenuAnswer)
     def update(self, request: Request, menu: str) -> Response:
-        """Change the menu of an id; what is absent stays, `items` are given whole."""
+        """Change the menu of an id; absent fields are unchanged, `items` replaces all."""
         body = read_body(request, MenuChanges)
         row = change_menu(
             menu_id=menu,
@@ -188,25 +188,25 @@ class MenuViewSet(DeliveredViewSet):
 
 
 def _classes(setting: str) -> tuple[type[Any], ...]:
-    """The classes that every endpoint has, which delivered ones go without."""
+    """Return the classes that the API settings give every endpoint. Delivery endpoints don't use them."""
     found: tuple[type[Any], ...] = tuple(getattr(api_settings, setting))
     return found
 
 
 def locale_asked(request: Request) -> str:
-    """The query's `locale`, else the default one; 422 on one that the site does not have."""
+    """Return the query's `locale`, or the default one. Raises a 422 error if the site lacks it."""
     return choice_in(request, "locale", settings.CMS_ENV.locales) or settings.CMS_ENV.default_locale
 
 
 def _plain(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:
-    """As the service reads them, which has the last word; changes may have none."""
+    """Return the entries as plain dicts. The service validates them."""
     if items is None:
         return None
     return [item.model_dump(by_alias=True, exclude_none=True) for item in items]
 
 
 def _show_items(links: Iterable[MenuLink]) -> list[ShownItemAnswer]:
-    """Links without what only the site's own pages need."""
+    """Return the links without the keys that only the site's pages need."""
     return [
         {
             "id": link["id"],
