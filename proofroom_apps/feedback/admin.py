@@ -1,4 +1,4 @@
-"""Feedback: to read, sort, resolve and delete."""
+"""The feedback admin: read, sort, resolve and delete."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """GET asks, POST deletes."""
+        """Ask on GET, delete on POST."""
         require(request, "feedback.delete")
         row = self._find(request, object_id)
         if not may_delete(row, actor_of(request)):

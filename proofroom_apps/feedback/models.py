@@ -1,4 +1,4 @@
-"""Feedback: notes that people put on a page, at a place of it."""
+"""Feedback: notes at a place on a page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class FeedbackStatus(models.TextChoices):
 
 
 class Feedback(models.Model):
-    """A note on a post. `x` and `y` are pixels of the page, `element_selector` names the element there."""
+    """A note on a post. `x` and `y` are pixels of the page; `element_selector` is the element there."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="feedback")

@@ -1,4 +1,4 @@
-"""Notifications about feedback that was left on pages."""
+"""Notifications about feedback on pages."""
 
 from __future__ import annotations
 

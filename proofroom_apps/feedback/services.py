@@ -1,4 +1,4 @@
-"""Feedback: people's notes on posts. Its words are its author's; whoever may resolve it can also sort it."""
+"""Feedback: notes on posts. Only the author changes the text; users who may resolve a note can also sort it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from proofroom_apps.feedback.models import Feedback, FeedbackCategory, FeedbackS
 CONTENT_MAX: Final = 5_000
 SELECTOR_MAX: Final = 500
 MAX_COORDINATE: Final = 1_000_000
-"""Pixels."""
+"""Largest coordinate, in pixels."""
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -37,7 +37,7 @@ def create_feedback(
     y: float | None = None,
     element_selector: str = "",
 ) -> Feedback:
-    """Put a note on a post. Raises `NotAllowed`, or `RuleViolation` by the names of the wire."""
+    """Create a note on a post. Raises `NotAllowed`, or `RuleViolation` keyed by wire names."""
     actor.require_person("give feedback")
     actor.require("feedback.create")
     actor.require("posts.view")
@@ -77,7 +77,7 @@ def change_feedback(
     category: str | None = None,
     content: str | None = None,
 ) -> Feedback:
-    """Resolve a note or open it again, sort it, or change one's own words. None leaves what is there."""
+    """Resolve or reopen a note, sort it, or change its text (its author only). None leaves a value unchanged."""
     actor.require_person("change feedback")
     actor.require("feedback.view")  # the answer shows it
     row = _locked(feedback_id, actor)
@@ -107,7 +107,7 @@ def change_feedback(
 
 @transaction.atomic
 def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
-    """Delete a note for good. Raises `NotAllowed` where it is another's and the actor moderates none."""
+    """Delete a note permanently. Raises `NotAllowed` for another author's note unless the actor is a moderator."""
     actor.require_person("delete feedback")
     actor.require("feedback.delete")
     try:
@@ -131,14 +131,16 @@ def _not_the_author() -> NotAllowed:
 
 
 def may_delete(row: Feedback, actor: Actor) -> bool:
-    """Return whether the note is the actor's own, or anybody's may go."""
+    """Return whether the actor may delete the note: their own, or any as a moderator."""
     return actor.can("feedback.delete") and (
         row.author_id == actor.user.pk or actor.can("feedback.moderate")
     )
 
 
 def _locked(feedback_id: UUID | str, actor: Actor) -> Feedback:
-    """The note, unless its post is in the trash. Raises `NotFound`, and `NotAllowed` for a post outside."""
+    """Lock and return the note. Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out
+    of scope.
+    """
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
     row = find_by_id(about_visible(rows, actor), feedback_id)
     if row is None:

@@ -1,4 +1,4 @@
-"""Preview links: who has one may read one layer of one post, for a while."""
+"""Preview links: temporary read access to one layer of one post."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PREVIEW_LAYERS = [("source", "Live"), ("review", "Review"), ("ai-review", "AI Re
 
 
 class PreviewLink(models.Model):
-    """A link that can be opened until `expires_at`. Only a hash of what stands in its address is kept."""
+    """A link that works until `expires_at`. Only a hash of the token in its address is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="preview_links")

@@ -1,4 +1,4 @@
-"""Preview links: made, opened and revoked. What stands in the address is known to whoever was given it only."""
+"""Preview links: created, opened and revoked. The token in the address is not stored."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class OpenedPreview:
-    """The post behind a link, as its layer has it now."""
+    """The post behind a link, with the current content of the layer."""
 
     link: PreviewLink
     post: Post
@@ -45,7 +45,7 @@ class OpenedPreview:
 def create_preview_link(
     *, post_id: UUID | str, actor: Actor, layer: str, hours: int = USUAL_HOURS
 ) -> tuple[PreviewLink, str]:
-    """A link to a layer of a post, and the token that opens it, which is nowhere kept."""
+    """Return a new link to a layer of a post, and the token that opens it. The token is not stored."""
     actor.require("posts.preview")
     if layer not in LAYERS:
         raise invalid(
@@ -73,7 +73,7 @@ def create_preview_link(
 
 @transaction.atomic
 def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Actor) -> None:
-    """Have a link of this very post open nothing any more."""
+    """Revoke a link of this post."""
     actor.require("posts.preview")
     post = lock_post(post_id, actor)
     actor.require_inside(post.translation_group)
@@ -85,7 +85,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
 
 
 def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
-    """Return what a token opens; None for one that is unknown, revoked or closed, and where the post is deleted."""
+    """Return the post behind a token. None if the token is unknown, revoked or expired, or the post is deleted."""
     if not _TOKEN.fullmatch(token):
         return None
     given = _hash(token)
@@ -102,7 +102,7 @@ def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
 
 
 def why_closed(link: PreviewLink) -> str | None:
-    """Why a link opens nothing: it ended, or whoever made it may not show previews any more. None for an open one."""
+    """Return why a link does not work: it expired, or its creator may no longer show previews. None for an open link."""
     if link.expires_at <= timezone.now():
         return "ended"
     maker = link.created_by
@@ -112,7 +112,7 @@ def why_closed(link: PreviewLink) -> str | None:
 
 
 def forget_old_links(days: int = 30) -> int:
-    """Delete the rows of links that opened nothing for so long. Safe to run twice."""
+    """Delete links that expired more than `days` ago. Return their number. Safe to run twice."""
     old = PreviewLink.objects.filter(expires_at__lt=timezone.now() - timedelta(days=days))
     return old.delete()[0]
 

@@ -9,5 +9,5 @@ from proofroom_apps.previews import services
 
 @shared_task(name="previews.tasks.forget_old_links")
 def forget_old_links() -> int:
-    """Delete the rows of links that opened nothing for 30 days. Returns how many."""
+    """Delete links that expired more than 30 days ago. Return their number."""
     return services.forget_old_links()

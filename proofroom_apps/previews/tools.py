@@ -1,4 +1,4 @@
-"""Preview links: made for people who have no account, listed and revoked."""
+"""MCP tools for preview links: create, list and revoke."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class OneLink(OnPost):
     result=MadePreviewLink,
 )
 def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
-    """A secret, short-lived address that shows one layer of a post to whoever has it. Answered this once."""
+    """A secret, short-lived address that shows one layer of a post without an account. Returned only once."""
     post = require_post(arguments.post_id, actor)
     link, token = create_preview_link(
         post_id=post.pk, layer=arguments.layer, hours=arguments.expires_in_hours, actor=actor
@@ -88,7 +88,7 @@ def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
     result=PreviewLinkPage,
 )
 def list_post_preview_links(actor: Actor, arguments: Links) -> JsonObject:
-    """Links of a post that were not revoked, newest first, without their addresses."""
+    """Links of a post that were not revoked, newest first, without addresses."""
     rows = require_post(arguments.post_id, actor).preview_links.all()
 
     def links(part: list[PreviewLink]) -> list[JsonObject]:
@@ -116,7 +116,7 @@ def _link(link: PreviewLink, full: bool) -> JsonObject:
     result=RevokedPreviewLink,
 )
 def revoke_post_preview_link(actor: Actor, arguments: OneLink) -> JsonObject:
-    """Have a preview link of this post open nothing any more, for whoever has it."""
+    """Revoke a preview link of this post. It stops working for everyone."""
     post = require_post(arguments.post_id, actor)
     revoke_preview_link(post_id=post.pk, link_id=arguments.link_id, actor=actor)
     return {"revoked": True}

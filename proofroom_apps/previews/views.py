@@ -1,4 +1,4 @@
-"""`/preview/<token>`: a page of the site as a layer has it, for whoever was given the link."""
+"""`/preview/<token>`: a page of the site with the content of a layer."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _POLICY: Final[Policy] = {
     "script-src": [CSP.NONE],
     "form-action": [CSP.NONE],
 }
-"""A preview runs nothing, and its forms send nothing."""
+"""Content security policy of a preview: no scripts, no form submissions."""
 
 
 @require_safe
 @csp_override(_POLICY)
 def preview(request: HttpRequest, token: str) -> HttpResponse:
-    """The page; the same 404 for whatever opens nothing."""
+    """Return the page, or the same 404 for every token that does not work."""
     refusal = rate_limit_response(request)
     if refusal is not None:
         return _unseen(refusal)
@@ -37,7 +37,7 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def _unseen(response: HttpResponse) -> HttpResponse:
-    """Kept by no cache, found by no search engine, told to no other site."""
+    """Keep the response out of caches and search engines, and its address out of referrers."""
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"

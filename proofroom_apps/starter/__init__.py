@@ -1,1 +1,1 @@
-"""The content that a new site begins with: module types, post types, module groups, taxonomies, demo content."""
+"""Content for a new site: module types, post types, module groups, taxonomies and demo content."""

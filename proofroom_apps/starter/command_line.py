@@ -1,4 +1,4 @@
-"""The command `proofroom`: makes a project for a site of one's own."""
+"""The `proofroom` command, which creates a project for a site."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ EXECUTABLES = ("manage.py", "run")
 # Containers are called by the name, and their tools take small letters only.
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _OWN_FILES: Final = frozenset({"manage", "run", "tests"})
-"""What stands beside the package of the site."""
+"""Files and folders next to the site's package."""
 PRODUCT_LABELS: Final = frozenset(
     {
         "account", "admin", "auth", "contenttypes", "messages", "mfa", "openid_connect", "product_files", "saml",
         "sessions", "socialaccount", "staticfiles", "usersessions",
     }
 )  # fmt: skip
-"""Labels of apps that no package is called by: Django starts with no two apps of one label."""
+"""App labels that a site's package cannot use: Django needs unique labels."""
 
 
 def name_problem(name: str) -> str:
-    """Return why a site's package cannot be called that, in a sentence; "" where it can."""
+    """Return the reason a site's package cannot have this name, or "" if it can."""
     if not _NAME.fullmatch(name):
         return f"{name!r} is no name for a site: take small letters, digits and underscores, and begin with a letter."
     if keyword.iskeyword(name):
@@ -41,7 +41,7 @@ def name_problem(name: str) -> str:
 
 
 def create_project(name: str, folder: Path) -> None:
-    """Write a new project. Raises `CommandError` where the name or the folder is none that can be used."""
+    """Write a new project. Raises `CommandError` if the name or the folder cannot be used."""
     from django.core.management import CommandError
     from django.core.management.templates import TemplateCommand
 

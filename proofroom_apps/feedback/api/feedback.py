@@ -1,4 +1,4 @@
-"""`/api/feedbacks`: notes that people put on posts."""
+"""`/api/feedbacks`: notes on posts."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Pixels = Annotated[
 
 
 class FeedbackAnswer(Answer):
-    """A note that a person put on a post."""
+    """A note on a post."""
 
     id: UUID
     post_id: UUID
@@ -80,7 +80,7 @@ class NewFeedback(Body, answered_by=FeedbackAnswer):
 
 
 class FeedbackChange(Body, answered_by=FeedbackAnswer):
-    """Changes of feedback; what else a GET answers may be sent back. `content` changes by its author only."""
+    """Changes of feedback; other keys of a GET answer are ignored. Only the author may change `content`."""
 
     # Null is no value of any.
     status: StatusText = Field(default_factory=str)
@@ -89,7 +89,7 @@ class FeedbackChange(Body, answered_by=FeedbackAnswer):
 
 
 class FeedbackViewSet(ApiViewSet):
-    """Feedback: list, give, resolve, delete."""
+    """Feedback: list, create, resolve, delete."""
 
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "feedback.view",
@@ -103,7 +103,7 @@ class FeedbackViewSet(ApiViewSet):
         parameters=FEEDBACK_PARAMETERS, responses=list_of(FeedbackAnswer, "Feedback, newest first.")
     )
     def list(self, request: Request) -> Response:
-        """Feedback, newest first."""
+        """List feedback, newest first."""
         page = page_of(request)
         params = request.query_params
         rows = about_visible(Feedback.objects.filter(post__deleted_at__isnull=True), self.actor)
@@ -121,14 +121,14 @@ class FeedbackViewSet(ApiViewSet):
 
     @extend_schema(request=NewFeedback, responses={201: FeedbackAnswer})
     def create(self, request: Request) -> Response:
-        """Put a note on a post."""
+        """Create a note on a post."""
         given = read_body(request, NewFeedback)
         row = create_feedback(**given.model_dump(), actor=self.actor)
         return Response(_present(row), status=201)
 
     @extend_schema(request=FeedbackChange, responses=FeedbackAnswer)
     def update(self, request: Request, feedback_id: str) -> Response:
-        """Resolve it or open it again, sort it, or change one's own words."""
+        """Resolve or reopen it, sort it, or change your own text."""
         given = read_body(request, FeedbackChange)
         changes = given.model_dump(exclude_unset=True)
         row = change_feedback(feedback_id=feedback_id, **changes, actor=self.actor)
@@ -136,7 +136,7 @@ class FeedbackViewSet(ApiViewSet):
 
     @extend_schema(responses=FeedbackDeletedAnswer)
     def destroy(self, request: Request, feedback_id: str) -> Response:
-        """Delete it for good."""
+        """Delete it permanently."""
         id_ = delete_feedback(feedback_id=feedback_id, actor=self.actor)
         return Response(FeedbackDeletedAnswer(id=id_))
 

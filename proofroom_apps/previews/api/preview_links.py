@@ -1,4 +1,4 @@
-"""`/api/posts/:id/preview-links`: links that show a layer of a post to whoever has them."""
+"""`/api/posts/:id/preview-links`: links that show a layer of a post without an account."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PreviewLinkAnswer(Answer):
 
 
 class MadePreviewLinkAnswer(Answer):
-    """A new preview link. Its address is answered this once."""
+    """A new preview link. Its address is returned only once."""
 
     id: UUID
     url: str = Field(json_schema_extra={"format": "uri"})
@@ -55,7 +55,7 @@ class RevokedAnswer(Answer):
 
 
 class NewPreviewLink(Body):
-    """A preview link to be made: its layer, and how long it is open."""
+    """A preview link to create: its layer and lifetime."""
 
     layer: Literal["source", "review", "ai-review"] = "ai-review"
     expires_in_hours: Annotated[int, Field(ge=1, le=LONGEST_HOURS)] = USUAL_HOURS
@@ -74,7 +74,7 @@ class PreviewLinkViewSet(ApiViewSet):
         parameters=PAGES, responses=list_of(PreviewLinkAnswer, "The preview links of a post.")
     )
     def list(self, request: Request, post_id: str) -> Response:
-        """The links that were made and not revoked, newest first, without their addresses."""
+        """List the links that were not revoked, newest first, without addresses."""
         post = post_reads.require_post(post_id, self.actor)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
@@ -89,7 +89,7 @@ class PreviewLinkViewSet(ApiViewSet):
 
     @extend_schema(request=NewPreviewLink, responses={201: MadePreviewLinkAnswer})
     def create(self, request: Request, post_id: str) -> Response:
-        """Make a link. Its address is answered this once and kept nowhere."""
+        """Create a link. Its address is returned only once and not stored."""
         body = read_body(request, NewPreviewLink)
         post = post_reads.require_post(post_id, self.actor)
         link, token = create_preview_link(
@@ -99,7 +99,7 @@ class PreviewLinkViewSet(ApiViewSet):
 
     @extend_schema(responses={200: RevokedAnswer})
     def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
-        """Revoke a link: it opens nothing any more."""
+        """Revoke a link. It stops working at once."""
         post = post_reads.require_post(post_id, self.actor)
         revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
         return Response(RevokedAnswer(revoked=True))

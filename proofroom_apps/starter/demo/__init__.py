@@ -1,1 +1,3 @@
-"""Sample content for a fresh installation: texts beside this file, images drawn, all through the real services."""
+"""Sample content for a fresh installation. It is created through the services; texts are files here, images are
+drawn.
+"""

@@ -1,4 +1,4 @@
-"""Quiet abstract pictures, drawn and not downloaded: the same name always gives the same bytes."""
+"""Abstract pictures, drawn instead of downloaded. The same name always gives the same bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from PIL import Image, ImageDraw, ImageFilter
 WIDTH: Final = 1280
 HEIGHT: Final = 800
 _SCALE: Final = 2
-"""Drawn this much larger and then reduced, for smooth edges."""
+"""Factor by which a picture is drawn larger, then reduced for smooth edges."""
 _W: Final = WIDTH * _SCALE
 _H: Final = HEIGHT * _SCALE
 
@@ -21,7 +21,7 @@ Colours = Sequence[str]
 
 
 def draw(scene: str, name: str) -> bytes:
-    """A JPEG of 1280 by 800 pixels. Raises `KeyError` for a scene that is not known."""
+    """Return a JPEG of 1280 by 800 pixels. Raises `KeyError` for an unknown scene."""
     # Not for secrets: the same seed must give the same picture.
     image = _SCENES[scene](Random(name))  # noqa: S311
     out = BytesIO()
@@ -37,7 +37,7 @@ def _sky(top: str, bottom: str) -> Image.Image:
 
 
 def _wave(random: Random, base: float, height: float) -> list[tuple[float, float]]:
-    """A soft line from left to right around `base`."""
+    """Return the points of a soft line from left to right around `base`."""
     phases = [(random.uniform(0, 6.3), random.uniform(0.6, 1.4) * k) for k in (1.1, 2.3, 4.1)]
     points = []
     for x in range(0, _W + 16, 16):
@@ -155,7 +155,7 @@ def _sunrise(random: Random) -> Image.Image:
 
 
 def _mark(random: Random) -> Image.Image:
-    """A sign as companies have one, on white."""
+    """Return a company logo on white."""
     image = Image.new("RGB", (_W, _H), "#ffffff")
     pen = ImageDraw.Draw(image)
     dark, light = random.choice(

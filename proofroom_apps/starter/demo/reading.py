@@ -1,4 +1,4 @@
-"""The texts beside this file, read and typed. A mistake in them stops the seed with the file's name."""
+"""Reads and validates the demo texts in this folder. An invalid file stops the seed with the file's name."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Strict(BaseModel):
 
 
 def _entry(value: object) -> object:
-    """`- prose` as well as `- hero: {…}`: a module's type and its props."""
+    """Return the module type and its props, from `- prose` or `- hero: {…}`."""
     if isinstance(value, str):
         return (value, {})
     if isinstance(value, dict) and len(value) == 1:
@@ -33,7 +33,7 @@ Entry = Annotated[tuple[str, dict[str, object]], BeforeValidator(_entry)]
 
 
 class DemoPost(_Strict):
-    """One file. `key` is its name without locale: posts of one key are translations of one another."""
+    """A demo file. `key` is its name without locale; posts with the same key are translations of each other."""
 
     key: str
     locale: str
@@ -80,7 +80,7 @@ class DemoGlobal(_Strict):
 
 
 class DemoStaged(_Strict):
-    """A proposal that waits: by an agent in AI Review, else by the editor in Review."""
+    """A staged proposal: by an agent in AI Review, otherwise by the editor in Review."""
 
     post: str
     locale: str
@@ -98,12 +98,12 @@ class DemoSite(_Strict):
 
 
 def read_site() -> DemoSite:
-    """Return what belongs to no single post."""
+    """Return the settings that belong to no single post."""
     return DemoSite.model_validate(yaml.safe_load((FOLDER / "site.yaml").read_text("utf-8")))
 
 
 def read_posts() -> list[DemoPost]:
-    """Every post: parents before children, the default language before its translations."""
+    """Return all posts: parents before children, the default language before translations."""
     found: list[DemoPost] = []
     for path in sorted(FOLDER.glob("*/*.md")):
         head, body = split_front_matter(path.read_text("utf-8"))
@@ -122,5 +122,5 @@ def read_posts() -> list[DemoPost]:
 
 
 def words(value: Mapping[str, object]) -> dict[str, Json]:
-    """Values of YAML as JSON: what was read from a file of this folder holds nothing else."""
+    """Return YAML values as JSON. The files in this folder contain no other types."""
     return dict(value)  # type: ignore[arg-type]  # checked by the services that take it

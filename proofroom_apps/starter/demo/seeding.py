@@ -1,5 +1,6 @@
-"""Writes the sample content through the services that people's work goes through. Safe to run again:
-what is there, also in the trash, stays as it is."""
+"""Writes the sample content through the services. Safe to run again: existing content, also in the trash, stays
+unchanged.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +48,7 @@ Ids = Mapping[str, str]
 
 
 def names_taken() -> list[str]:
-    """Sentences about accounts of other people that have an address or a name of the demo's."""
+    """Return a sentence for each existing account of another person with a demo address or name."""
     sentences = []
     for role in PEOPLE:
         email = f"{role}@example.com"
@@ -63,7 +64,7 @@ def names_taken() -> list[str]:
 
 
 def ensure_people() -> dict[str, User]:
-    """The demo accounts by role, made where their address is free."""
+    """Return the demo accounts by role. Missing ones are created if their address is free."""
     found: dict[str, User] = {}
     for role in PEOPLE:
         email = f"{role}@example.com"
@@ -76,7 +77,7 @@ def ensure_people() -> dict[str, User]:
 
 
 def ensure_image(name: str, image: DemoImage, actor: Actor) -> str:
-    """The id of a demo picture, drawn and stored where it is missing."""
+    """Return the id of a demo picture. Draws and stores it if missing."""
     filename = f"{name}.jpg"
     found = Asset.objects.filter(filename=filename, alt_text=image.alt).first()
     if found is None:
@@ -110,7 +111,7 @@ def ensure_global(slug: str, type: str, label: str, props: Mapping[str, object])
 
 
 def filled_props(of: type[ModuleProps], values: Mapping[str, object], images: Ids) -> JsonObject:
-    """Props as they are stored: Markdown as rich text, names of pictures as ids."""
+    """Return props as they are stored: Markdown as rich text, picture names as ids."""
     known = props_of(of)
     filled = words(values)
     for name, value in filled.items():
@@ -128,7 +129,7 @@ def filled_props(of: type[ModuleProps], values: Mapping[str, object], images: Id
 
 @transaction.atomic
 def ensure_post(demo: DemoPost, actor: Actor, images: Ids) -> bool:
-    """Make a post as it would look had it been written days ago. Answers whether it was missing."""
+    """Create a post as if it had been written days ago. Return True if it was missing."""
     rows = Post.objects.filter(type=demo.type, slug=demo.slug)
     if rows.filter(locale=demo.locale).exists():
         return False
@@ -171,7 +172,7 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
 
 
 def _with_modules(document: PostDocument, demo: DemoPost, images: Ids) -> PostDocument:
-    """The modules of the file, in its order; what the type's group locks keeps its place and its lock."""
+    """Return the document with the file's modules in order. Modules locked by the type's group stay in place."""
     shared = shared_modules()
     document = document_edits.seed_group(document, None, shared)
     for module in document.modules:
@@ -215,7 +216,7 @@ def _item(item: DemoItem, locale: str) -> dict[str, Json]:
 
 
 def ensure_staged(staged: DemoStaged, editor: User) -> bool:
-    """Have a proposal wait, unless the layer of that post was ever used. Answers whether it does now."""
+    """Stage a proposal unless the post's layer was ever used. Return True if it was staged."""
     layer = Layer.AI_REVIEW if staged.agent else Layer.REVIEW
     post = Post.objects.alive().filter(slug=staged.post, locale=staged.locale).first()
     writer = agent_user(staged.agent) if staged.agent else editor
@@ -239,6 +240,6 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
 
 
 def make_seen() -> None:
-    """Menus and terms were written beside the services: pages cached before are old now."""
+    """Invalidate cached pages, since menus and terms are written without the services."""
     bump_content_version()
     collect_words()  # which is done once an hour, else

@@ -28,7 +28,7 @@ _KEY: Final = re.compile(r"[A-Za-z0-9_-]{6,20}", re.ASCII)
 
 
 def find_frame(url: str) -> tuple[str, str]:
-    """Return what a frame loads for an address, "" where it can load nothing, and the host that has to be allowed."""
+    """Return the address a frame loads ("" if none) and the host that must be allowed."""
     try:
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
@@ -65,7 +65,7 @@ def find_frame(url: str) -> tuple[str, str]:
 
 
 def frame_address(url: str, hosts: tuple[str, ...]) -> str:
-    """Return what a frame may load for an address; "" where its host is not among those allowed."""
+    """Return the address a frame may load, or "" if its host is not allowed."""
     address, host = find_frame(url)
     return address if host in hosts else ""
 

@@ -50,7 +50,7 @@ class Logos(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        """Show items with a name or a picture. The name is the picture's text: it says who, not how it looks."""
+        """Return the items that have a name or a picture. The name is the picture's alternative text."""
         logos: list[Mapping[str, object]] = []
         for item in entries(props, "items"):
             name, image = text(item, "name"), picture(context, item.get("imageId"))

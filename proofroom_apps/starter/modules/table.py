@@ -19,7 +19,7 @@ _APART: Final = re.compile(r"\t|(?<!\\)\|")
 
 
 def cells_of(rows: Json) -> list[list[str]]:
-    """The cells, every row as wide as the widest; what stands beyond the last column joins it."""
+    """Return the cells, each row as wide as the widest. Text beyond the last column is joined to it."""
     lines = rows.splitlines() if isinstance(rows, str) else []
     lines = [line for line in lines if line.strip()][:MOST_ROWS]
     found: list[list[str]] = []
@@ -35,7 +35,7 @@ def cells_of(rows: Json) -> list[list[str]]:
 
 
 def _is_number(cell: str) -> bool:
-    """Also with its unit: 24 €, 98 %, 1.5 kg."""
+    """Return whether a cell is a number, also with a unit: 24 €, 98 %, 1.5 kg."""
     letters = sum(char.isalpha() for char in cell)
     return letters <= _LONGEST_UNIT and not cell[0].isalpha() and any(map(str.isdigit, cell))
 

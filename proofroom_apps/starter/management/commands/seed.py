@@ -1,4 +1,4 @@
-"""Sample content: accounts, pages and articles in two languages, menus, pictures, and work that waits."""
+"""Creates sample content: accounts, pages and articles in two languages, menus, pictures and staged changes."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Command(BaseCommand):
 
 
 def _seed_other_apps(actor: Actor, *, before_posts: bool) -> None:
-    """Have every app that has a file `sample.py` make its part: before the posts where they refer to it."""
+    """Run `sample.py` of each app that has one. Apps that posts refer to run before the posts."""
     for app in apps.get_app_configs():
         if find_spec(f"{app.name}.sample"):
             sample = import_module(f"{app.name}.sample")
