@@ -1,4 +1,4 @@
-"""Notifications about posts: what waits for a review, what was decided, published on schedule or carried out."""
+"""Notifications about posts: waiting reviews, decisions, scheduled publications and finished jobs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
 
 
 def _find_waiting(event: Event) -> list[Notice]:
-    """Those who may decide on it, but for who sent it there. A layer is one line, with the posts in it."""
+    """Return a notice for the users who may decide, except the sender. A layer is one line with its posts."""
     if event.post_id is None:  # deleted for good since
         return []
     people = people_with("posts.review.approve", but=event.actor_id)
@@ -69,7 +69,7 @@ def _describe_waiting(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 
 def _find_decided(event: Event) -> list[Notice]:
-    """Those who wrote what was decided on, but for who decided."""
+    """Return a notice for the authors of the decided changes, except the reviewer."""
     if event.name == _APPROVED:
         written = Provenance.objects.filter(
             post=event.post_id, revision__reason="approved", created_at__lte=event.created_at
@@ -112,7 +112,7 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 
 def _find_author(event: Event) -> list[Notice]:
-    """The author of the post."""
+    """Return a notice for the author of the post."""
     if event.post_id is None:  # deleted for good since
         return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
@@ -121,7 +121,7 @@ def _find_author(event: Event) -> list[Notice]:
 
 
 def _find_published(event: Event) -> list[Notice]:
-    """The author of a post that went live on schedule."""
+    """Return a notice for the author of a post that was published on schedule."""
     return _find_author(event) if event.via == "system" else []
 
 
@@ -172,7 +172,7 @@ def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationTe
 
 
 def _posts_of(rows: Iterable[Notification]) -> dict[str, Post]:
-    """The first post of each, unless it is in the trash. One query."""
+    """Return the first post of each notification, unless it is in the trash. One query."""
     ids = {UUID(row.subjects[0]) for row in rows}
     found = with_proposed_titles(Post.objects.alive().filter(pk__in=ids))
     return {str(post.pk): post for post in found}

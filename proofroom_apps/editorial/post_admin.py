@@ -1,4 +1,4 @@
-"""Posts in the admin: the list, and the addresses of all pages of posts."""
+"""The admin of posts: the list, and the URLs of all pages of posts."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ from proofroom_apps.editorial.translations.post_translations import translations
 from proofroom_apps.editorial.translations.side_by_side import translate
 
 _MAX_CHOSEN = 1000
-"""Posts that an action is told of; it says itself how many it takes."""
+"""Maximum number of posts passed to an action, which checks its own limit."""
 
 
 class WaitingFilter(admin.SimpleListFilter):
-    """Posts with something in a layer."""
+    """Filter for posts with changes in a layer."""
 
     title = gettext_lazy("waiting")
     parameter_name = "waiting"
@@ -71,7 +71,7 @@ class WaitingFilter(admin.SimpleListFilter):
 
 
 class StatusFilter(admin.ChoicesFieldListFilter):
-    """Posts of a status as people read it: drafts that were live once are a choice of their own."""
+    """Filter for the status as shown: drafts that were published before are a separate choice."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         yield from super().choices(changelist)
@@ -138,7 +138,7 @@ class PostAdmin(ListAdmin[Post]):
         return PostChangeList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return what other apps do with several posts. Django's own actions write past the services."""
+        """Return the list actions of other apps. Django's own actions would bypass the services."""
         return {
             action.name: (_run_on_chosen(action), action.name, action.label)
             for action in (*ACTIONS, *list_actions())
@@ -160,7 +160,7 @@ class PostAdmin(ListAdmin[Post]):
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Post], *args: Any, **options: Any
     ) -> Paginator[Post]:
-        """Pages of a search are read without ranking all that it found."""
+        """Paginate search results without ranking all of them."""
         rows = getattr(request, "found_posts", queryset)
         return super().get_paginator(request, rows, *args, **options)
 

@@ -54,11 +54,20 @@ def declared() -> set[str]:
     return {normal(re.split(r"[^\w.-]", wanted)[0]) for wanted in project["dependencies"]}
 
 
+class _Executed(ast.NodeTransformer):
+    """Remove what only type checkers read, whose packages a deployment does not need."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING":
+            return None
+        return self.generic_visit(node)
+
+
 def imported() -> Iterator[tuple[str, str]]:
     """Return each file of the product with the top-level names of its external imports."""
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text())):
+            for node in ast.walk(_Executed().visit(ast.parse(file.read_text()))):
                 names: list[str] = []
                 if isinstance(node, ast.Import):
                     names = [alias.name for alias in node.names]

@@ -1,4 +1,4 @@
-"""The hits of find and replace as a page lists them: by post or row, each with its field and what to know first."""
+"""The hits of find and replace for a page: grouped by post or row, each with its field and notes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_LISTED: Final = 300
 
 @dataclass(frozen=True, slots=True)
 class ListedHit:
-    """A hit with the label of its field; `problem` says why it cannot be replaced."""
+    """A hit with the label of its field. `problem` says why it cannot be replaced."""
 
     hit: Hit
     place: str
@@ -34,7 +34,7 @@ class ListedHit:
 
 @dataclass(frozen=True, slots=True)
 class HitGroup:
-    """The hits of a post, or of a row of another table. `notes` are what to know before choosing."""
+    """The hits of a post, or of a row of another table. `notes` are shown before the user chooses."""
 
     title: str
     url: str
@@ -44,7 +44,7 @@ class HitGroup:
 
 
 def table_label(table: str) -> str:
-    """What people call a table."""
+    """Return the label of a table."""
     known = {
         "posts": _("Posts: fields"),
         "modules": _("Posts: modules"),
@@ -59,7 +59,7 @@ def table_label(table: str) -> str:
 
 
 def group_hits(finder: HitFinder) -> list[HitGroup]:
-    """The first hits by what they stand in. At most a query a table, and four for posts."""
+    """Return the first hits by post or row. At most one query for each table, and four for posts."""
     hits = finder.hits[:MAX_LISTED]
     modules = {
         str(row.pk): row

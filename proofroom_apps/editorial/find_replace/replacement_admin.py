@@ -1,4 +1,4 @@
-"""Find and replace in the admin: looked for first, chosen hit by hit, sent to Review or live, listed, and undone."""
+"""Find and replace in the admin: search, choose hits, replace in Review or live, list, and undo."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
         return _("Undone") if row.undone_at else str(self.states[row.state][1])
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        """The hits, to be chosen from; with `action`, those that were chosen are replaced."""
+        """Show the hits to choose from; with `action`, replace the chosen ones."""
         values = form.cleaned_data
         search = {
             "actor": actor_of(request),

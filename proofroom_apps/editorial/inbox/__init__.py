@@ -1,1 +1,1 @@
-"""The inbox: every change that waits for a person."""
+"""The inbox: all changes that wait for review."""

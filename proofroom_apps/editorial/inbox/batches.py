@@ -1,4 +1,4 @@
-"""Decisions on many changes in the admin: the list, how far each is, what came of it, and its cancelling."""
+"""Bulk decisions in the admin: their list, progress, outcome and cancellation."""
 
 from __future__ import annotations
 
@@ -126,14 +126,14 @@ class DecisionRow:
 
 
 def running_batches(request: HttpRequest) -> list[DecisionProgress]:
-    """Return what this person decided and is not done yet. A query; one more where there is something."""
+    """Return the user's running batches. One query, plus one if there are any."""
     running = batches_for(actor_of(request)).filter(by_id=request.user.pk, state=BatchState.RUNNING)
     return _progress(list(running))
 
 
 @answers_refusals
 def inbox_batches(request: HttpRequest) -> HttpResponse:
-    """The latest first: one's own; all, for admins."""
+    """List the batches, newest first: the user's own, or all for administrators."""
     require(request, "posts.view")
     found = Paginator(batches_for(actor_of(request)), _PAGE_SIZE).get_page(request.GET.get("page"))
     context = {"batches": _progress(list(found)), "page_obj": found}
@@ -143,7 +143,7 @@ def inbox_batches(request: HttpRequest) -> HttpResponse:
 
 @answers_refusals
 def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """Return how far one is; `?show=` what came of which changes."""
+    """Show the progress of a batch; `?show=` lists the changes with an outcome."""
     require(request, "posts.view")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     by_layer, asked = _count_items(batch)
@@ -186,7 +186,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def inbox_batch_cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """Decide on nothing more."""
+    """Cancel the remaining decisions of a batch."""
     require(request, "posts.view")
     actor = actor_of(request)
     batch = find_batch(batch_id=batch_id, actor=actor)
@@ -207,7 +207,7 @@ def _progress(batches: Sequence[DecisionBatch]) -> list[DecisionProgress]:
 
 
 def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
-    """Return how many changes by layer and outcome, and what was asked for in words. One query."""
+    """Return the number of changes by layer and outcome, and the decision in words. One query."""
     found: Counter[tuple[str, str]] = Counter()
     asked: Counter[str] = Counter()
     rows = batch.items.order_by().values_list("layer", "outcome", "word")

@@ -1,7 +1,7 @@
-"""How much waits in the inbox: the one rule for its tabs, for Home and for the navigation.
+"""Counts of the inbox, shared by its tabs, Home and the navigation.
 
-Changes of posts count where they wait. Changes of global modules, menus and terms wait for approval as those in
-Review do, and count there for whoever may edit such.
+Changes of posts count in their layer. Changes of global modules, menus and terms count in Review, for users who may
+edit that kind.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from proofroom_apps.editorial.shared_content.review import waiting_shared
 
 
 def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
-    """A row for everything that waits."""
+    """Return one row for everything that waits."""
     each = [
         rows.order_by().annotate(one=Value(1, IntegerField())).values_list("one")
         for rows in (queue(actor_of(request)), waiting_shared(request))

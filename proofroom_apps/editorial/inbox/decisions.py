@@ -1,4 +1,4 @@
-"""Decisions of the inbox: read from a form, carried out or handed to a batch, and told of."""
+"""Decisions of the inbox: parsed from a form, executed or handed to a batch, and reported."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _MAX_POSTS_NAMED: Final = 5
 
 
 def read_marks(posted: QueryDict) -> list[Marked]:
-    """Every line that was marked accept or reject; what is malformed is no mark.
+    """Return every change marked accept or reject, without malformed marks.
 
-    A line that must be opened has a field of another name (`x.`), which can only reject.
+    A change that must be opened first has a field with another name (`x.`), which can only reject.
     """
     found: list[Marked] = []
     for name, value in posted.items():
@@ -43,7 +43,7 @@ def read_marks(posted: QueryDict) -> list[Marked]:
 
 
 def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
-    """Raise `Conflict` (`must_be_opened`) where something is accepted that is not safe, or was not shown whole."""
+    """Raise `Conflict` (`must_be_opened`) if an accepted change is not safe, or was not shown completely."""
     if not Rights.of(request).any:
         return  # refused by the service, whatever it is
     accepted = {mark.id for mark in marks if mark.word != "reject"}
@@ -59,18 +59,18 @@ def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
 
 
 def pack_rows(rows: Iterable[tuple[int, str]]) -> str:
-    """Many lines as one value of a form: which rows, and what of each was seen."""
+    """Pack rows and their seen content into one form value."""
     return ",".join(f"{pk}.{seen}" for pk, seen in rows)
 
 
 def read_packed(value: str, word: Word) -> list[Marked]:
-    """The same back, all with one word; what is malformed is no mark."""
+    """Unpack the value of `pack_rows`, all with one decision. Malformed parts are skipped."""
     found = (_PACKED.fullmatch(part) for part in value.split(",")[: MAX_BATCH_CHANGES + 1])
     return [Marked(int(match[1]), match[2], word) for match in found if match is not None]
 
 
 def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResponse:
-    """A few at once, and then `back`; many in a batch, and then its page. Raises what the services raise."""
+    """Decide on a few changes at once and redirect to `back`; on many in a batch, and redirect to its page."""
     note = request.POST.get("note", "")
     if len(marks) > MAX_DECISIONS:
         batch = begin_batch(marks=marks, actor=actor_of(request), note=note)
@@ -80,7 +80,7 @@ def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResp
 
 
 def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
-    """Say what was done, and what was left out by name."""
+    """Add messages about the decisions, and the changes left out by name."""
     texts = _describe(done)
     if texts:
         # A button for each of the first posts of which something was rejected.

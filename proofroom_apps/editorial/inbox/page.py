@@ -1,4 +1,4 @@
-"""The inbox: every change that waits for a person, the riskiest first, with decisions on the spot."""
+"""The inbox: all changes that wait for review, highest risk first, with decisions in place."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ _PAGE_SIZE: Final = 25
 _MAX_GROUPS: Final = 6
 _MAX_FILTER_LENGTH: Final = 150
 _MIN_FOR_ALL: Final = 4
-"""Fewer are a sample and nothing beside it."""
+"""Minimum number of similar changes to group; fewer would be only a sample."""
 Option = tuple[str, str, int]
 
 
 @answers_refusals
 def inbox(request: HttpRequest) -> HttpResponse:
-    """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on what is marked."""
+    """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on marked changes."""
     require(request, "posts.view")
     if request.method != "POST":
         return _show(request, {})
@@ -79,7 +79,7 @@ def inbox(request: HttpRequest) -> HttpResponse:
 
 
 def read_queue_filter(query: QueryDict) -> QueueFilter:
-    """Return what an address asks for; what is odd in it asks for nothing."""
+    """Return the filter of an address; invalid parameters are ignored."""
     found = {
         name: value
         for name in ("agent", "author", "type", "locale", "like")
@@ -155,7 +155,7 @@ def _options(counts: Counter[str], name_of: Callable[[str], str]) -> list[Option
 
 
 def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]]:
-    """Like work on several posts, to be decided on together after a sample."""
+    """Return groups of similar changes of several posts, for one decision after a sample."""
     found = group_similar(asked, _MAX_GROUPS, actor_of(request))
     runs = describe_runs(request, (group.example.run_id for group in found))
     clients = client_names((group.example.principal for group in found), actor_of(request))
@@ -175,7 +175,10 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
 
 
 def group_words(group: Alike, who: str) -> str:
-    """ "12 identical changes by SEO Specialist: Meta description: − 40 + 45"; `who` is of `author_of`."""
+    """Return a group's label: "12 identical changes by SEO Specialist: Meta description: − 40 + 45".
+
+    `who` is from `author_of`.
+    """
     row = group.example
     text = ngettext(
         "%(count)d identical change by %(who)s: %(what)s",
@@ -200,7 +203,7 @@ def group_words(group: Alike, who: str) -> str:
 
 
 def filter_words(asked: QueueFilter) -> str:
-    """Return what a list is narrowed by: "High risk, Blog, German"; empty where by nothing."""
+    """Return the label of a filter: "High risk, Blog, German"; empty without a filter."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",
         agent_name(asked.agent) if asked.agent else "",
@@ -213,6 +216,6 @@ def filter_words(asked: QueueFilter) -> str:
 
 
 def inbox_url(view: str = "inbox", **asked: str) -> str:
-    """The address of the inbox, narrowed; `inbox-all` is the page that decides on all that is asked for."""
+    """Return the filtered address of the inbox; `inbox-all` is the page that decides on all matches."""
     query = urlencode({name: value for name, value in asked.items() if value})
     return reverse(f"admin:{view}") + (f"?{query}" if query else "")

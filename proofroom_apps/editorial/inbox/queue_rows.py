@@ -1,4 +1,4 @@
-"""The rows of the queue as lines that a template shows: places, risks, reasons and ages in words."""
+"""Rows of the queue for templates: places, risks, reasons and ages in words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from proofroom_apps.editorial.posts.post_pages import post_urls, title_of
 from proofroom_apps.editorial.posts.rejections import rejection_reasons
 
 _LINES_SHOWN: Final = 3
-"""Lines of a change that stand open in a list."""
+"""Number of lines of a change that a list shows unfolded."""
 RISKS: Final[dict[int, Promise]] = {
     3: gettext_lazy("High risk"),
     2: gettext_lazy("Medium risk"),
@@ -86,12 +86,12 @@ def risk_word(risk: int) -> str:
 
 
 def flag_words(flags: Iterable[str]) -> list[str]:
-    """Return why to look, in words."""
+    """Return the labels of the flags."""
     return [str(FLAG_LABELS.get(flag, flag)) for flag in flags]
 
 
 def place_of(row: QueuedChange | DecisionItem) -> str:
-    """Return where the change is: "Meta description", "Hero › Title", "New module: Prose"."""
+    """Return the place of a change: "Meta description", "Hero › Title", "New module: Prose"."""
     if not row.subject.startswith("module."):
         return field_label(row.post.type if row.post else "", row.subject.removeprefix("post."))
     _module, type_name, *rest = row.subject.split(".", 2)
@@ -134,7 +134,7 @@ class Rights:
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
-    """One change that waits. `word` is what it is marked with: accept, reject or nothing."""
+    """A waiting change. `word` is its mark: accept, reject or empty."""
 
     row: QueuedChange
     post: Post
@@ -155,7 +155,7 @@ class QueueRow:
 
     @property
     def name(self) -> str:
-        """Of its decision in the form: which row, and what of it was seen."""
+        """Name of the form field for its decision: the row, and its seen content."""
         return name_of(self.row)
 
     @property
@@ -168,7 +168,7 @@ class QueueRow:
 
     @property
     def is_unpublished(self) -> bool:
-        """Whether no visitor sees what is approved of it."""
+        """True if its post is not published, so that visitors don't see it after approval."""
         return self.post.status != Status.PUBLISHED
 
     @property
@@ -185,27 +185,27 @@ class QueueRow:
 
     @property
     def more(self) -> tuple[ShownLine, ...]:
-        """What is folded where much differs: closed, but there."""
+        """Lines that are folded in a list."""
         return self.shown[_LINES_SHOWN:]
 
     @property
     def is_cut(self) -> bool:
-        """Whether something that differs is left out."""
+        """True if the stored lines leave out a part of the difference."""
         return not self.row.is_whole
 
     @property
     def must_be_opened(self) -> bool:
-        """Whether it cannot be accepted from a list: it is not safe, or the line leaves something out."""
+        """True if it cannot be accepted from a list: it is not safe, or not shown completely."""
         return self.risk > 1 or self.is_cut
 
     @property
     def reject_name(self) -> str:
-        """Of its rejection in the form, where it cannot be accepted."""
+        """Name of the form field for its rejection, if it cannot be accepted."""
         return reject_name_of(self.row)
 
 
 def author_of(row: QueuedChange, run: RunView | None, clients: Mapping[str, str]) -> str:
-    """Return who proposed a change; `clients` is of `client_names`."""
+    """Return the author of a change. `clients` is from `client_names`."""
     name = run.agent if run else agent_name(row.agent_id) or row.author_name
     return author_label(name, row.via, clients.get(row.principal, ""))
 
@@ -224,10 +224,10 @@ def build_queue_rows(
     *,
     words: dict[str, str] | None = None,
 ) -> list[QueueRow]:
-    """`rows` are of `with_posts`. A query for runs, one for rejections, at most two for the names of AI
-    clients, one for each kind of thing that changes refer to.
+    """Return the rows for the template. `rows` are from `with_posts`, `words` are decisions by field name.
 
-    `words` are decisions by name.
+    One query for runs, one for rejections, at most two for the names of AI clients, and one for each kind of
+    referenced object.
     """
     listed = list(rows)
     comparisons = [from_json(row.pieces) for row in listed]

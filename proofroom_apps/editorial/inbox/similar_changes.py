@@ -1,4 +1,4 @@
-"""Like changes of several posts, or all that a filter finds: a sample in full, the others as lines, one decision."""
+"""Similar changes of several posts, or all matches of a filter: a full sample, the others as lines, one decision."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _VERBS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject", "publi
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A line with its change in full; no card where the change is gone meanwhile."""
+    """A line with its full change. `card` is None if the change no longer exists."""
 
     line: QueueRow
     card: ChangeCard | None
@@ -52,13 +52,13 @@ class Sample:
 
 @answers_refusals
 def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
-    """GET shows the sample and the others, POST takes or drops those that are ticked, all in one word."""
+    """GET shows the sample and the others, POST accepts or rejects all ticked changes."""
     return _answer(request, QueueFilter(like=like))
 
 
 @answers_refusals
 def inbox_all(request: HttpRequest) -> HttpResponse:
-    """The same for all that the inbox's filters find in one layer."""
+    """The same page for all matches of the inbox's filters in one layer."""
     return _answer(request, replace(read_queue_filter(request.GET), like=""))
 
 
@@ -166,7 +166,7 @@ def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
 
 
 def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
-    """Six queries at most, however long the sample is."""
+    """Return the samples. At most six queries."""
     posts = {line.post.pk: line.post for line in lines}
     # Whole rows: those of the list have only what a line shows.
     layers = open_layers_of_many(list(Post.objects.filter(pk__in=posts)))

@@ -1,1 +1,1 @@
-"""Module groups, and modules that posts share."""
+"""Module groups and global modules."""

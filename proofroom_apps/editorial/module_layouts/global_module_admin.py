@@ -1,4 +1,4 @@
-"""Global modules: made, changed on every post at once, and deleted where nothing places them."""
+"""Global modules: create, change on all posts at once, and delete if unused."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _PROPS: Final = "props."
 
 
 class NewGlobalForm(forms.Form):
-    """Named as on the wire, as the refusals of the service are."""
+    """A form with the wire's field names, which the service's errors use."""
 
     type = forms.ChoiceField(
         label=gettext_lazy("Module"), help_text=gettext_lazy("Cannot be changed later.")
@@ -70,7 +70,7 @@ class NewGlobalForm(forms.Form):
 
 
 class GlobalForm(forms.Form):
-    """The name of a global module, and its fields as the editor of a post shows those of any module."""
+    """The name of a global module, and its fields as in the editor of a post."""
 
     label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX, required=False)
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
@@ -94,7 +94,7 @@ class GlobalForm(forms.Form):
         self.problems: Mapping[str, Sequence[str]] = {}
 
     def values(self) -> JsonObject:
-        """The props as they were typed. Raises `RuleViolation` at what cannot be read."""
+        """Return the submitted props. Raises `RuleViolation` for unreadable values."""
         values = {
             unit.field.name: from_typed(unit.field, self.typed[unit.path], unit.value, unit.path)
             for unit in self.units
@@ -103,7 +103,7 @@ class GlobalForm(forms.Form):
         return values
 
     def controls(self, who: Actor) -> list[Control]:
-        """The fields with their values, choices and what was refused. At most four queries."""
+        """Return the controls with values, choices and errors. At most four queries."""
         choices = PostChoices(None, chosen_ids(self.typed.values()), who)
         controls: list[Control] = []
         for unit in self.units:
@@ -115,7 +115,7 @@ class GlobalForm(forms.Form):
 
     @contextmanager
     def refusals_at_controls(self) -> Iterator[None]:
-        """Have what is wrong in a field said by the field; above the form only that it is so."""
+        """Show errors of fields at the fields, with a general message above the form."""
         try:
             yield
         except RuleViolation as error:

@@ -1,4 +1,4 @@
-"""Module groups that people make; those that are code are listed over REST and to AI clients only."""
+"""Module groups made in the admin. Groups in code are listed only in the API and for AI clients."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ Choices = list[tuple[str, list[tuple[str, str]]]]
 
 @dataclass(frozen=True, slots=True)
 class GroupModuleCard:
-    """A module of the group as the page shows it. `key` names its inputs."""
+    """A module of the group for the template. `key` is the prefix of its inputs."""
 
     key: int
     row: JsonObject
@@ -67,7 +67,7 @@ class GroupModuleCard:
 
 
 def read_modules(data: QueryDict) -> list[JsonObject]:
-    """The modules that a form sent: as JSON where a script did, else card by card. Raises `ValueError`."""
+    """Return the modules that a form sent, as JSON or card by card. Raises `ValueError`."""
     if "modules" in data:
         found = _parse_json(str(data["modules"]))
         if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
@@ -103,7 +103,7 @@ def _parse_json(text: str) -> Json:
 
 
 def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
-    """The modules after the button that was pressed, and what to say about it. Raises `ValueError`."""
+    """Return the modules after the pressed button, and a message about it. Raises `ValueError`."""
     rows = read_modules(data)
     do, _colon, key = data.get("do", "").partition(":")
     if do == "add" and len(rows) < MAX_MODULES:
@@ -137,7 +137,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
 def cards(
     rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], *, is_new: bool
 ) -> list[GroupModuleCard]:
-    """The modules with what is wrong in each: refusals are keyed `modules.0.type`."""
+    """Return the modules with their errors, which have keys such as `modules.0.type`."""
     found = []
     for place, row in enumerate(rows):
         own = f"modules.{place}"
@@ -158,7 +158,7 @@ def cards(
 
 
 def choices(post_type: str) -> Choices:
-    """Return what may be added: the modules of the type, and those that are shared. One query."""
+    """Return the modules that can be added: those of the type, and global modules. One query."""
     allowed = {found.name: in_words(found.label) for found in allowed_modules(post_type)}
     rows = ModuleInstance.objects.globals().filter(type__in=allowed).order_by("global_slug")
     shared = [
@@ -170,7 +170,7 @@ def choices(post_type: str) -> Choices:
 
 
 class GroupForm(forms.Form):
-    """Named as on the wire, as the refusals of the service are."""
+    """A form with the wire's field names, which the service's errors use."""
 
     label = forms.CharField(label=gettext_lazy("Name"), max_length=LABEL_MAX)
     description = forms.CharField(

@@ -1,1 +1,1 @@
-"""The editor of a post: its form, its modules, its fields."""
+"""The editor of a post: form, modules and fields."""

@@ -1,4 +1,4 @@
-"""The draft copy of a form: an open page sends it while somebody types, and it is offered at the next opening."""
+"""The saved copy of an unsaved form. An open page sends it regularly, and the next opening offers it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,10 @@ _FOLLOWED_AT_MOST: Final = 20
 
 @dataclass(frozen=True, slots=True)
 class OfferedCopy:
-    """A copy as the page offers it. `labels` are the fields that differ from what is stored, `conflicts` those of
-    them that others changed as well."""
+    """A copy for the template.
+
+    `labels` are the fields that differ from the stored ones, `conflicts` those of them that another user changed too.
+    """
 
     key: UUID
     saved_at: datetime
@@ -51,10 +53,11 @@ class OfferedCopy:
 
 @dataclass(frozen=True, slots=True)
 class PageCopies:
-    """The copies that a page has to do with.
+    """The copies related to a page.
 
-    `key` is the one that it writes, named anew each time that it is shown: two windows with the same content write
-    two copies. `follows` are those whose content it shows, which go once this one is written or the form saved.
+    `key` is the copy that the page writes. It is new each time the page is shown, so two windows with the same
+    content write two copies. `follows` are copies whose content the page shows; they are deleted once this one is
+    written or the form is saved.
     """
 
     key: UUID
@@ -66,7 +69,7 @@ class PageCopies:
 
     @property
     def fields(self) -> list[str]:
-        """`follows` as the form sends it."""
+        """`follows` as form values."""
         return [
             f"{one.key} {one.saved_at.isoformat()}" if one.saved_at else str(one.key)
             for one in self.follows
@@ -74,12 +77,12 @@ class PageCopies:
 
 
 def copy_key(request: HttpRequest) -> UUID | None:
-    """The name that the page gave its copy; None for nonsense."""
+    """Return the page's copy key, or None if it is invalid."""
     return parse_uuid(request.POST.get("copy"))
 
 
 def read_follows(data: QueryDict) -> list[Predecessor]:
-    """The copies that a sent form follows; nonsense is left out."""
+    """Return the copies that a form follows; invalid values are skipped."""
     found = []
     for text in data.getlist("follows")[:_FOLLOWED_AT_MOST]:
         key, _space, moment = text.partition(" ")
@@ -91,7 +94,7 @@ def read_follows(data: QueryDict) -> list[Predecessor]:
 
 
 def copies_of_page(sent: QueryDict) -> PageCopies:
-    """The copies of a page that shows what was sent, or restored from `form_of`."""
+    """Return the copies of a page that shows sent data, or data restored by `form_of`."""
     follows = read_follows(sent)
     with suppress(ValueError):  # a page that was opened anew has none
         follows.append(Predecessor(UUID(sent.get("copy", ""))))
@@ -105,7 +108,7 @@ def copy_layer(layer: Layer | None) -> str:
 @require_POST
 @answers_refusals
 def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Keep what an open form holds, or with `discard` forget it."""
+    """Save a copy of an open form, or delete it with `discard`."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else None
     entries = (pair for pair in _pairs(request) if _KEPT.fullmatch(pair[0]))
@@ -115,7 +118,7 @@ def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def autosave_new(request: HttpRequest) -> HttpResponse:
-    """The same for the form of a post that is not created yet."""
+    """Save or delete a copy of the form of a new post."""
     require(request, "posts.create")
     entries = (pair for pair in _pairs(request) if pair[0] in _KEPT_OF_NEW)
     return _keep(request, None, SOURCE, entries)
@@ -149,7 +152,7 @@ def _keep(
 
 
 def form_of(copy: Autosave) -> QueryDict:
-    """The copy as the form had been sent, by a page that follows it."""
+    """Return the copy as form data, for a page that follows it."""
     data = QueryDict(mutable=True)
     for name, value in copy.entries:
         data.appendlist(name, value)
@@ -158,7 +161,7 @@ def form_of(copy: Autosave) -> QueryDict:
 
 
 def offer_new(request: HttpRequest, copies: PageCopies) -> list[OfferedCopy]:
-    """The copies of forms of new posts, named by their titles."""
+    """Return the copies of forms of new posts, labelled by their titles."""
     found = list_copies(post_id=None, actor=actor_of(request), without=copies.shown)
     titles = [(copy, form_of(copy).get("title", "")) for copy in found[:MAX_OFFERED]]
     return [
@@ -168,7 +171,7 @@ def offer_new(request: HttpRequest, copies: PageCopies) -> list[OfferedCopy]:
 
 
 def lost_texts(sheet: Sheet, data: QueryDict) -> list[str]:
-    """What was typed into modules or fields that are gone: the form has no place for it any more."""
+    """Return texts typed into modules or fields that no longer exist."""
     order = set(data.getlist("order"))
     modules = [
         f"modules.{id_}."
@@ -199,7 +202,7 @@ def offer_copies(
     layer: Layer | None,
     copies: PageCopies,
 ) -> list[OfferedCopy]:
-    """The newest copies of this person that differ from what is stored, without those that the page shows itself."""
+    """Return the user's newest copies that differ from the stored post, without those the page shows."""
     found = list_copies(
         post_id=post_id, actor=actor_of(request), layer=copy_layer(layer), without=copies.shown
     )

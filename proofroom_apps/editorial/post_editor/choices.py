@@ -34,7 +34,7 @@ from proofroom.taxonomies.rules import taxonomy_label
 from proofroom_apps.editorial.post_editor.form_fields import Choice, EditorField, Typed
 
 _MAX_CHOICES: Final = 50
-"""A list without scripts has the newest of these."""
+"""Number of newest choices in a list without scripts."""
 _MAX_TERMS: Final = 100
 _MAX_RESULTS: Final = 20
 _MAX_QUERY_LENGTH: Final = 200
@@ -42,9 +42,9 @@ _MAX_AT_PATH: Final = 5
 
 
 class PostChoices:
-    """The choices of one form; `keep` are ids that must be offered, because they are chosen.
+    """The choices of a form. `keep` are chosen ids that must stay available.
 
-    Without a post, as in a global module, everything of the default language is offered first.
+    Without a post, as in a global module, choices in the default language come first.
     """
 
     def __init__(self, post: Post | None, keep: Iterable[str], who: Actor) -> None:
@@ -54,7 +54,7 @@ class PostChoices:
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
 
     def __call__(self, form_field: EditorField) -> Sequence[tuple[str, Sequence[Choice]]]:
-        """The groups of what the field takes; what is chosen is offered whatever it is."""
+        """Return the grouped choices of a field, including the chosen ones."""
         readers: dict[str, Callable[[], Sequence[tuple[str, Sequence[Choice]]]]] = {
             "media": self._media,
             "post-reference": self._posts,
@@ -70,7 +70,7 @@ class PostChoices:
         return self._limit(listed, form_field.among if form_field.kind == "post-reference" else "")
 
     def creatable(self, kind: str, among: str) -> list[tuple[str, str]]:
-        """The taxonomies, with their labels, that the person may make terms of in a field. No query."""
+        """Return the taxonomies, with labels, in which the user may create terms from a field. No query."""
         if kind not in ("terms", "taxonomy-reference") or not self.who.can("taxonomies.edit"):
             return []
         names = [among] if among else taxonomies.names()
@@ -135,7 +135,7 @@ class PostChoices:
 
 
 def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
-    """The ids that stand in what is typed, however deep."""
+    """Yield the ids in typed values, at any depth."""
     waiting: list[object] = list(typed)
     while waiting:
         value = waiting.pop()
@@ -156,7 +156,7 @@ def _is_id(text: str) -> bool:
 
 
 def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
-    """Return what the button for a new module offers."""
+    """Return the modules that can be added to the post."""
     own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
     groups = [(_("For this post"), own)]
     rows = ModuleInstance.objects.filter(global_slug__in=list(shared))
@@ -168,7 +168,7 @@ def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]
 
 @dataclass(frozen=True, slots=True)
 class ReferenceSearch:
-    """A search; `among` are the post types or taxonomies that may be chosen, all of them where empty."""
+    """A search. `among` are the allowed post types or taxonomies; empty allows all."""
 
     kind: str
     text: str
@@ -176,12 +176,12 @@ class ReferenceSearch:
     among: list[str]
     without: str
     only_locale: str | None = None
-    """A language whose terms alone are meant, empty for those of every language."""
+    """Language of the terms to search; empty for terms of all languages."""
 
 
 @require_safe
 def search_targets(request: HttpRequest) -> JsonResponse:
-    """`kind` and `q`: what can be chosen; `address`: what a link leads to."""
+    """Return choices for `kind` and `q`, or the target of a link for `address`."""
     require(request, "posts.view")
     if "address" in request.GET:
         address, module = (
@@ -206,7 +206,7 @@ def search_targets(request: HttpRequest) -> JsonResponse:
 
 
 def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
-    """Posts by title, text, path or id, the best first; without text the newest. At most two queries."""
+    """Return posts by title, text, path or id, best match first; the newest without text. At most two queries."""
     rows = visible_to(Post.objects.alive(), who).filter(is_placeholder=False)
     if asked.locale:
         rows = rows.filter(locale=asked.locale)
@@ -245,7 +245,7 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
 
 
 def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
-    """Terms whose name holds the text or whose slug begins with it, by taxonomy."""
+    """Return terms whose name contains the text or whose slug starts with it, by taxonomy."""
     rows = (
         Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects.all()
     )
@@ -268,7 +268,7 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
 
 
 def state_of(address: str, who: Scoped) -> JsonObject:
-    """Return what a link leads to, in a word for the page and a sentence for people."""
+    """Return the target of a link: a state for the page and a sentence for users."""
     safe = safe_href(address)
     if safe is None:
         return _state("refused", _("You cannot link to this address."))

@@ -1,4 +1,4 @@
-"""The fields of a form as a template shows them: names, values, choices, errors, origin."""
+"""The fields of a form for the template: names, values, choices, errors, origin."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ SUMMARY_LENGTH: Final = 90
 _PLAIN_KINDS: Final = frozenset({"text", "textarea"})
 _MARKDOWN_MARKS: Final = re.compile(r"[*_#>`\[\]|\\]+|\(https?://[^)]*\)")
 Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
-"""Answers the choices of a reference, grouped."""
+"""Returns the grouped choices of a reference field."""
 
 
 @dataclass(slots=True)
 class Control:
-    """`kind` chooses the widget. `items` are the controls of a repeater's items, `parts` those of an object.
+    """A form control.
 
-    `labels` are the items' first words, `blank` is a new item, with `BLANK_INDEX` in place of its number.
-    `creatable` are taxonomies of which the person may make a term here, with their labels.
-    `document` is what a rich-text editor opens with, `is_written` that the editor made it and nobody stored it yet.
+    `kind` selects the widget. `items` are the controls of a repeater's items, `parts` those of an object.
+
+    `labels` are the items' first words; `blank` is a new item with `BLANK_INDEX` as its number. `creatable` are the
+    taxonomies, with labels, in which the user may create terms. `document` is the initial document of a rich-text
+    editor; `is_written` is True if the editor sent it and it is not stored yet.
     """
 
     name: str
@@ -73,7 +75,7 @@ class Control:
 
     @property
     def labelled(self) -> list[tuple[str, list[Control], bool]]:
-        """The items with their first words, and whether something is wrong in them."""
+        """The items with their first words, and True for an item with errors."""
         return [
             (label, item, any(part.has_errors for part in item))
             for label, item in zip(self.labels, self.items, strict=True)
@@ -91,32 +93,32 @@ class Control:
 
     @property
     def creatable_json(self) -> str:
-        """The taxonomies of `creatable` as the script reads them; empty without any."""
+        """The taxonomies of `creatable` as JSON for the script; empty without any."""
         rows = [{"slug": slug, "label": label} for slug, label in self.creatable]
         return json.dumps(rows) if rows else ""
 
     @property
     def json_preview(self) -> str:
-        """JSON in the length of a line, for where it is folded."""
+        """JSON shortened to one line, for folded display."""
         return _shorten(" ".join(str(self.value).split()))
 
     @property
     def below(self) -> list[Control]:
-        """The controls of the parts and of the items."""
+        """The controls of the parts and items."""
         return [*self.parts, *(part for item in self.items for part in item)]
 
     @property
     def names(self) -> set[str]:
-        """The names of this control and of those below."""
+        """The names of this control and all controls below."""
         return {self.name}.union(*(part.names for part in self.below))
 
     @property
     def has_errors(self) -> bool:
-        """Here or anywhere below."""
+        """True if this control or one below has errors."""
         return bool(self.errors) or any(part.has_errors for part in self.below)
 
     def to_correct(self, before: str = "") -> list[tuple[str, str]]:
-        """Return what was refused here and below: the ids and the labels, with what they are a part of."""
+        """Return id and label of each control with errors, here and below. Labels include their parents."""
         label = f"{before} › {self.label}" if before else self.label
         own = [(self.id, label)] if self.errors else []
         return own + [found for part in self.below for found in part.to_correct(label)]
@@ -188,13 +190,13 @@ def _parts(
 
 
 def summary_of(units: Iterable[FormUnit], typed: Mapping[str, Typed]) -> str:
-    """The first words that stand in a module."""
+    """Return the first words of a module."""
     found = (_first_text(unit.field, typed[unit.path]) for unit in units)
     return _shorten(next((words for words in found if words), ""))
 
 
 def item_label(field: EditorField, item: object) -> str:
-    """The first words of an item of a list, or of an object."""
+    """Return the first words of a list item or object."""
     return _shorten(_first_text_of(field, item))
 
 
@@ -214,7 +216,7 @@ def _first_text(field: EditorField, typed: Typed) -> str:
 
 
 def _first_text_of(field: EditorField, values: object) -> str:
-    """The first words among the fields of an object or item."""
+    """Return the first words among the fields of an object or item."""
     if not isinstance(values, dict):
         return ""
     found = (_first_text(inner, values.get(inner.name, "")) for inner in field.nested)

@@ -1,4 +1,4 @@
-"""The form of a post: its fields and modules as units that are typed, compared and saved one by one."""
+"""The form of a post. Its fields and modules are units, each typed, compared and saved separately."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ from proofroom.definitions import find_module, find_post_type, modules, own_scop
 from proofroom_apps.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
 
 _PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
-"""The beginning of its panel, in this order; what else is declared for it follows."""
+"""The first fields of the panel, in this order; other declared fields follow."""
 _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
 SCHEDULE: Final = "post.publishAt"
 PUBLICATION: Final = "post.publishedAt"
-"""The date of publication, which a dialog changes and no field of the form."""
+"""Path of the publication date, which is changed in a dialog and not in a field of the form."""
 _ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
-"""Rules for search engines that are check boxes; those that have none stay JSON."""
+"""Search engine rules that are check boxes; the others are JSON."""
 _NEW_ID: Final = re.compile(r"new-[0-9]{1,4}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
 class FormUnit:
-    """A unit of saving: a post field or a prop. `path` is its name in the form."""
+    """The smallest part that is saved: a post field or a prop. `path` is its name in the form."""
 
     path: str
     field: EditorField
@@ -45,7 +45,7 @@ class FormUnit:
 
 @dataclass(frozen=True, slots=True)
 class FormSection:
-    """A part of the form about the post itself."""
+    """A section of the form with fields of the post."""
 
     name: str
     label: str
@@ -54,7 +54,7 @@ class FormSection:
 
 @dataclass(frozen=True, slots=True)
 class ModuleSection:
-    """A part of the form about one module. `shared_slug` names the global module that it places."""
+    """A section of the form for one module. `shared_slug` is the slug of its global module, if any."""
 
     id: str
     type: str
@@ -71,14 +71,14 @@ class ModuleSection:
 
     @property
     def token(self) -> str:
-        """How the form's hidden order names it."""
+        """Name of the module in the form's hidden order."""
         if not self.is_new:
             return self.id
         return f"{self.id}:{self.type}" + (f"@{self.shared_slug}" if self.shared_slug else "")
 
 
 def post_sections(document: PostDocument) -> list[FormSection]:
-    """The post's own fields, by section."""
+    """Return the post's own fields by section."""
     definition = post_types.get(document.type)
     custom = fields_of(definition.CustomFields) if definition else ()
     sections = [
@@ -136,7 +136,7 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
 
 
 def robots_to_form(value: Json) -> Json:
-    """The stored rules as the form shows them."""
+    """Return the stored rules as the form shows them."""
     rules = dict(value) if isinstance(value, Mapping) else {}
     boxes: dict[str, Json] = {}
     for box, rule in _ROBOTS_BOXES.items():
@@ -147,7 +147,7 @@ def robots_to_form(value: Json) -> Json:
 
 
 def robots_from_form(value: Json) -> Json:
-    """Return what was typed as the rules to store; null where there are none."""
+    """Return the typed rules as they are stored, or None without rules."""
     if not isinstance(value, Mapping):
         return value
     more = value.get("more")
@@ -160,7 +160,7 @@ def robots_from_form(value: Json) -> Json:
 
 @cache
 def form_field_of(field: PostField) -> EditorField:
-    """The control of a declared post field."""
+    """Return the form field of a declared post field."""
     return EditorField(
         field.name,
         field.label,
@@ -172,7 +172,7 @@ def form_field_of(field: PostField) -> EditorField:
 
 
 def schedule_field() -> EditorField:
-    """The control of the time at which a draft is published, which says whose time it is."""
+    """Return the field for the publication time of a draft. Its label names the time zone."""
     label = gettext("Publish at (%(zone)s)") % {"zone": current_zone_name()}
     return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
 
@@ -183,7 +183,7 @@ _GLOBAL_MODULES: Final = Statement(
 
 
 def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
-    """Global modules by slug: instance id and props."""
+    """Return instance id and props of global modules, by slug."""
     return {
         str(row["global_slug"]): (str(row["id"]), row["props"]) for row in _GLOBAL_MODULES.rows()
     }
@@ -191,7 +191,7 @@ def shared_modules() -> dict[str, tuple[str, Mapping[str, Json]]]:
 
 @dataclass(frozen=True, slots=True)
 class ModuleKind:
-    """What all modules of a type have in common, in the language of the reader."""
+    """Data shared by all modules of a type, in the active language."""
 
     label: str
     description: str
@@ -212,7 +212,7 @@ class ModuleKind:
 def module_sections(
     found: Iterable[ModuleDocument], shared: Mapping[str, Mapping[str, Json]]
 ) -> list[ModuleSection]:
-    """Modules with the values that hold, by the props of shared ones."""
+    """Return the sections of modules with their effective values, including props of global modules."""
     kind_of = cache(ModuleKind.of)
     return [module_section(module, shared, kind_of) for module in found]
 
@@ -222,7 +222,7 @@ def module_section(
     shared: Mapping[str, Mapping[str, Json]],
     kind_of: Callable[[str], ModuleKind] = ModuleKind.of,
 ) -> ModuleSection:
-    """A module with the values that hold: its props, or a shared one's with this post's overrides on top."""
+    """Return a module with its effective values: its props, or a global module's with the post's overrides."""
     kind = kind_of(module.type)
     values = {**shared.get(module.instance_id, {}), **module.props, **module.overrides}
     return ModuleSection(
@@ -241,7 +241,7 @@ def module_section(
 
 
 def module_fields(module: ModuleDocument) -> Iterator[tuple[str, EditorField]]:
-    """The fields that a module has in the form, with their names there."""
+    """Yield the fields of a module with their names in the form."""
     definition = modules.get(module.type)
     if definition is None or module.scope == "static":
         return
@@ -253,7 +253,7 @@ def module_fields(module: ModuleDocument) -> Iterator[tuple[str, EditorField]]:
 def new_module(
     token: str, shared: Mapping[str, tuple[str, Mapping[str, Json]]]
 ) -> ModuleSection | None:
-    """The section of a module that was added in the form: `new-1:callout` or `new-1:callout@slug`."""
+    """Return the section of a module added in the form: `new-1:callout` or `new-1:callout@slug`."""
     id_, _, kind = token.partition(":")
     type_name, _, slug = kind.partition("@")
     if not _NEW_ID.fullmatch(id_):

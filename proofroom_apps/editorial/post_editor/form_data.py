@@ -1,7 +1,7 @@
-"""Reads what a person typed into the form of a post, and makes the edit of it.
+"""Reads the submitted form of a post and builds the edit.
 
-The form remembers a stamp of every value that it showed (`was`). Only what was typed anew becomes part of the edit,
-so that whatever others changed meanwhile stays, and what was typed survives every refusal.
+The form contains a stamp of every value that it showed (`was`). Only values that differ from it become part of the
+edit, so that changes by other users are preserved, and typed values survive every rejected save.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from proofroom_apps.editorial.post_editor.rich_text import is_as_stored
 
 _HASH: Final = re.compile(r"[0-9a-f]{32}")
 Shared = Mapping[str, tuple[str, Mapping[str, Json]]]
-"""Global modules by slug: instance id and props."""
+"""Instance id and props of global modules, by slug."""
 
 
 @dataclass(slots=True)
 class Sheet:
-    """The form of a post: sections, order of modules, what is typed, and what was shown before.
+    """The form of a post: sections, module order, typed values, and stamps of the shown values.
 
-    `created` maps the names of modules that were added in the form to the ids that they got.
+    `created` maps the form names of added modules to their new ids.
     """
 
     document: PostDocument
@@ -67,7 +67,7 @@ class Sheet:
         return [unit for group in groups for unit in group.units]
 
     def touched(self) -> list[FormUnit]:
-        """Return what was typed anew."""
+        """Return the units that the user changed."""
         return [unit for unit in self.units() if self._is_typed_anew(unit)]
 
     def _is_typed_anew(self, unit: FormUnit) -> bool:
@@ -78,7 +78,7 @@ class Sheet:
         )
 
     def differing(self) -> list[FormUnit]:
-        """Return what was typed anew and is not what stands now."""
+        """Return the units that the user changed and that differ from the stored values."""
         now = self.stamps()
         return [
             unit
@@ -91,7 +91,7 @@ class Sheet:
         return [module.token for module in self.modules]
 
     def stamps(self) -> dict[str, str]:
-        """The stamps of what stands now, for the next `was`."""
+        """Return the stamps of the stored values, for the next `was`."""
         return {
             unit.path: value_stamp(to_typed(unit.field, unit.value))
             for unit in self.units()
@@ -99,14 +99,14 @@ class Sheet:
         }
 
     def moved(self) -> list[str]:
-        """Paths that others changed since the form was shown."""
+        """Return the paths that other users changed since the form was shown."""
         sections = module_sections(self.document.modules, dict(self.shared.values()))
         now = replace(self, modules=sections).stamps()  # those that this form removed, too
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
 
 def open_sheet(document: PostDocument) -> Sheet:
-    """The form as it is first shown."""
+    """Return the form as first shown."""
     sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
     # What is typed is what stands.
@@ -116,7 +116,7 @@ def open_sheet(document: PostDocument) -> Sheet:
 
 
 def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
-    """The form as it was sent, over the document as it stands now."""
+    """Return the submitted form, over the current document."""
     sheet = _empty_sheet(document)
     for text in data.getlist("was"):
         # Modules that were shown later brought stamps of their own.
@@ -140,7 +140,7 @@ def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
 
 
 def read_source_hashes(data: QueryDict) -> dict[str, str]:
-    """The hashes of the source's values that the page of a translation showed, by path, without what is malformed."""
+    """Return the hashes of source values that a translation page showed, by path. Malformed values are skipped."""
     try:
         sent = json.loads(data.get("sources") or "{}")
     except (ValueError, RecursionError):
@@ -155,7 +155,7 @@ def read_source_hashes(data: QueryDict) -> dict[str, str]:
 
 
 def refresh(sheet: Sheet) -> list[str]:
-    """Show what stands now wherever nothing was typed. Answers the paths that others changed meanwhile."""
+    """Update unchanged fields to the stored values. Return the paths that other users changed meanwhile."""
     moved = sheet.moved()
     own = {unit.path for unit in sheet.touched()}
     for unit in sheet.units():
@@ -177,7 +177,7 @@ def _is_new(path: str) -> bool:
 
 
 def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
-    """The modules in the order of the form, behind them what others added since."""
+    """Return the modules in form order, followed by those that other users added since."""
     known = {module.id: module for module in sheet.modules}
     if not tokens:
         return [module for module in sheet.modules if module.id not in sheet.was_order]
@@ -195,7 +195,10 @@ def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection
 
 
 def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
-    """`document` with what was typed. Raises `RuleViolation` or `NotFound` from `content.store.document_edits`."""
+    """Return `document` with the typed values.
+
+    Raises `RuleViolation` or `NotFound` from `content.store.document_edits`.
+    """
     touched = sheet.touched()
     fields: JsonObject = {}
     custom: JsonObject = {}
@@ -227,7 +230,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
 
 
 def _arrange_modules(sheet: Sheet, document: PostDocument) -> PostDocument:
-    """Added, removed and moved modules, where the form says that there are any."""
+    """Return the document with the form's added, removed and moved modules."""
     removed = [id_ for id_ in sheet.was_order if id_ not in sheet.order]
     if not removed and sheet.order == sheet.was_order:
         return document

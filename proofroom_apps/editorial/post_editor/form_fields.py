@@ -1,8 +1,8 @@
-"""Fields of a form from definitions, and values on their way through it.
+"""Form fields from definitions, and the conversion of their values.
 
-A value is *typed*: what a form holds of it (text, a list of words, nested dicts and lists of them). Rich text is
-typed as Markdown, or as what the editor made (`rich_text.py`). `to_typed` and `read` give the
-same for an unchanged value, so that what nobody touched is never rewritten.
+A *typed* value is the form's representation: text, a list of strings, or nested dicts and lists of them. Rich text is
+typed as Markdown, or as the editor's document (`rich_text.py`). `to_typed` and `read` return the same for an
+unchanged value, so that untouched values are never rewritten.
 """
 
 from __future__ import annotations
@@ -39,21 +39,21 @@ from proofroom_apps.editorial.post_editor.rich_text import (
 
 Typed: TypeAlias = "str | bool | list[str] | list[dict[str, Typed]] | dict[str, Typed]"
 Choice: TypeAlias = tuple[str, str]
-"""A value, and what people read in its place."""
+"""A value and its label."""
 ITEMS_MAX: Final = 200
 _MULTIPLE: Final = frozenset({"multiselect"})
 REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
 _SELF_EVIDENT: Final = frozenset({"richtext", "form-reference"})
-"""Kinds whose help tells those who write them by hand what to write; the form needs none."""
+"""Kinds whose help is only for authors of JSON; the form omits it."""
 PICKED: Final = REFERENCES | {"terms", "form-reference"}
-"""Kinds that are chosen from what there is."""
+"""Kinds with values chosen from existing objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorField:
     """One field of a form. `nested` are the fields of an object or of each item of a repeater.
 
-    `among` is the post type or the taxonomy that a reference is chosen from, where it is not all of them.
+    `among` is the post type or taxonomy that a reference is limited to, if any.
     """
 
     name: str
@@ -72,7 +72,7 @@ class EditorField:
 
 @cache
 def fields_of(props: type[ModuleProps]) -> tuple[EditorField, ...]:
-    """The form of a class of props, in the order of the file."""
+    """Return the form fields of a class of props, in declaration order."""
     return _fields(props, cast("Mapping[str, Json]", json_schema(props).get("properties") or {}))
 
 
@@ -107,7 +107,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
 
 
 def to_typed(field: EditorField, value: Json) -> Typed:
-    """Return what a form shows of a stored value."""
+    """Return the typed value for a stored value."""
     if field.kind == "repeater":
         items = value if isinstance(value, list | tuple) else []
         return [_typed_object(field, item) for item in items[:ITEMS_MAX]]
@@ -135,7 +135,7 @@ def _typed_object(field: EditorField, value: Json) -> dict[str, Typed]:
 
 
 def read(field: EditorField, data: QueryDict, name: str, who: Scoped) -> Typed:
-    """Return what was typed into the form under that name; a post is found by its path where they may see it."""
+    """Return the submitted value of that name. A post may be given by its path if the user may see it."""
     if field.kind == "repeater":
         count = data.get(f"{name}.count", "0")
         items = min(int(count), ITEMS_MAX) if count.isdecimal() and len(count) < 5 else 0
@@ -163,9 +163,9 @@ def _read_object(field: EditorField, data: QueryDict, name: str, who: Scoped) ->
 
 
 def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
-    """The value to store. `old` is the present one, whose rich text is kept where its Markdown is unchanged.
+    """Return the value to store. `old` is the present one; its rich text is retained if its Markdown is unchanged.
 
-    Raises `RuleViolation` on `where` for what is no JSON; everything else is judged by the services.
+    Raises `RuleViolation` on `where` for invalid JSON. The services validate everything else.
     """
     if field.kind == "repeater" and isinstance(typed, list):
         known = old if isinstance(old, list | tuple) else []
@@ -224,7 +224,7 @@ def _object(field: EditorField, typed: object, old: Json, where: str) -> Json:
 
 
 def match_item(field: EditorField, item: object, known: Sequence[Json], at: int) -> Json:
-    """The stored item that this one was typed from: the equal one, else the one in its place."""
+    """Return the stored item of a typed one: an equal item, else the one at its index."""
     for old in known:
         if _typed_object(field, old) == item:
             return old
@@ -232,13 +232,13 @@ def match_item(field: EditorField, item: object, known: Sequence[Json], at: int)
 
 
 def value_stamp(typed: Typed) -> str:
-    """A short word for a typed value, to see later whether it is still the same."""
+    """Return a short hash of a typed value, to detect changes."""
     text = json.dumps(_unordered(typed), sort_keys=True, ensure_ascii=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def _unordered(typed: Typed) -> Typed:
-    """The value with its lists of chosen words sorted: a form sends those in the order in which it offers them."""
+    """Return the value with lists of choices sorted, since a form sends choices in the order of its options."""
     if isinstance(typed, dict):
         return {name: _unordered(value) for name, value in typed.items()}
     if isinstance(typed, list):

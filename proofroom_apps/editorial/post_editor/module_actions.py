@@ -1,4 +1,4 @@
-"""The buttons of a form that save nothing: add, move and remove modules and items of lists."""
+"""Form buttons that save nothing: add, move and remove modules and list items."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proofroom_apps.editorial.post_editor.form_fields import (
 
 
 def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
-    """Do what the button `do` says to what is typed; an unknown one changes nothing.
+    """Apply the button `do` to the typed values; an unknown button changes nothing.
 
     `add`, `duplicate:<module>`, `up:<module>`, `down:<module>`, `remove:<module>`, `item-add:<path>`,
     `item-up:<path>.<n>`, `item-down:…`, `item-remove:…`, `item-duplicate:…`.
@@ -46,7 +46,7 @@ def rearrange(sheet: Sheet, do: str, data: QueryDict) -> None:
 
 
 def rearrange_items(units: Sequence[FormUnit], typed: Mapping[str, Typed], do: str) -> None:
-    """Do what the button of a list or of an item in it says to what is typed, by the paths of the units."""
+    """Apply the button of a list or list item to the typed values, by path of the units."""
     verb, _, target = do.partition(":")
     if verb == "item-add":
         found = _list_at(units, typed, target)
@@ -61,7 +61,7 @@ def rearrange_items(units: Sequence[FormUnit], typed: Mapping[str, Typed], do: s
 
 
 def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
-    """Put a new module last, under the number that the page asks for, or the first that is free."""
+    """Append a new module with the requested number, or the first free one."""
     taken = {module.id for module in sheet.modules}
     wanted = f"{NEW_PREFIX}{number}" if number.isdecimal() and len(number) < 5 else ""
     free = (name for n in range(1, 10_000) if (name := f"{NEW_PREFIX}{n}") not in taken)
@@ -78,7 +78,7 @@ def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
 
 
 def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
-    """A copy right behind the module, with what is typed in it."""
+    """Insert a copy after the module, with its typed values."""
     at = next((n for n, module in enumerate(sheet.modules) if module.id == module_id), None)
     if at is None:
         return
@@ -97,7 +97,7 @@ def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
 def _list_at(
     units: Sequence[FormUnit], values: Mapping[str, Typed], path: str
 ) -> tuple[EditorField, list[dict[str, Typed]]] | None:
-    """The repeater of that path and its typed items."""
+    """Return the repeater at a path and its typed items."""
     unit = next((one for one in units if f"{path}.".startswith(f"{one.path}.")), None)
     if unit is None:
         return None

@@ -1,4 +1,4 @@
-"""The modules of a form as cards: what each is, what it begins with, why it is locked, whether it is open."""
+"""The modules of a form as cards: type, summary, lock reason, open or closed."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from proofroom_apps.editorial.post_editor.form import FormUnit, ModuleSection
 from proofroom_apps.editorial.post_editor.form_data import Sheet
 
 OPEN_UNTIL: Final = 8
-"""A post with more modules shows them closed, and the fields of each when it is opened."""
+"""Maximum number of modules that are shown open; a longer post loads the fields of a module when it is opened."""
 
 ControlsOf = Callable[[Iterable[FormUnit], ModuleSection], list[Control]]
 
 
 @dataclass(slots=True)
 class ModuleCard:
-    """A module in the form. `controls` is None while its fields are not on the page.
+    """A module in the form. `controls` is None if its fields are not on the page.
 
-    One that is shared has a page of its own, `shared_url`, and is placed by `shared_posts` posts.
+    A global module has its own page, `shared_url`, and is placed by `shared_posts` posts.
     """
 
     module: ModuleSection
@@ -55,7 +55,7 @@ class ModuleCard:
 
     @property
     def has_body(self) -> bool:
-        """Whether it shows more than a button for its fields."""
+        """True if it shows more than a button to load its fields."""
         module = self.module
         is_plain = module.is_known and not (module.is_locked or module.shared_slug or self.errors)
         return self.controls is not None or not is_plain
@@ -74,12 +74,11 @@ def cards_of(
     wanted: Collection[str] = (),
     opened: Collection[str] = (),
 ) -> list[ModuleCard]:
-    """All modules as cards.
+    """Return all modules as cards.
 
-    `touched` are the paths that were typed anew. `wanted` modules have their fields on the page anyway, `opened`
-    ones are shown open.
+    `touched` are the changed paths. `wanted` modules have their fields on the page, `opened` ones are shown open.
 
-    One query, for thumbnails, however many modules there are, and one more where some are shared.
+    One query for thumbnails, and one more if there are global modules.
     """
     shared = placed_by_slug({module.shared_slug for module in sheet.modules} - {""})
     # The smallest picture of each image that stands directly in a module, by id.
@@ -139,7 +138,7 @@ def _media(sheet: Sheet, module: ModuleSection) -> list[str]:
 
 
 def lock_reason(module: ModuleSection, post_type: str) -> str:
-    """Return why the module stays where it is, with the name of the group that says so, where there is just one."""
+    """Return why the module is locked in place, with the group's name if it is unique."""
     groups = {
         group.label
         for group in module_groups

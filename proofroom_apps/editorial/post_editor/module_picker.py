@@ -1,4 +1,4 @@
-"""The modules that can be put into a post, by where they stand on a page, each with a drawing."""
+"""The modules that can be added to a post, grouped by their role on a page, each with a drawing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _BOTTOM: Final = 72
 
 @dataclass(frozen=True, slots=True)
 class WireframeBox:
-    """A rectangle. `kind` is a class of the stylesheet: title, line, image, button, box."""
+    """A rectangle of the drawing. `kind` is a CSS class: title, line, image, button, box."""
 
     kind: str
     x: int
@@ -41,7 +41,7 @@ class WireframeBox:
 
 @cache
 def wireframe_of(type_name: str) -> tuple[WireframeBox, ...]:
-    """The drawing of a module, top to bottom."""
+    """Return the drawing of a module, top to bottom."""
     module = find_module(type_name)
     fields = fields_of(module.Props)
     has_image = any(field.kind == "media" for field in fields)
@@ -89,7 +89,7 @@ def _draw_field(field: EditorField, y: int, width: int) -> Iterator[WireframeBox
 
 
 def _draw_cards(y: int, width: int, *, has_image: bool) -> Iterator[WireframeBox]:
-    """Three beside one another."""
+    """Yield three boxes in a row."""
     each = (width - 12) // 3
     for n in range(3):
         x = _LEFT + n * (each + 6)
@@ -110,7 +110,7 @@ _ROLES: Final[Mapping[str, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A module that can be added. `kind` is its name in the form: a type, or a type and the slug of a shared one."""
+    """A module that can be added. `kind` is its form value: a type, or a type and the slug of a global module."""
 
     kind: str
     label: str
@@ -123,7 +123,7 @@ class Offer:
 @require_safe
 @answers_refusals
 def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Return what the dialog for a new module holds."""
+    """Return the content of the dialog for a new module."""
     require(request, "posts.edit")
     post = get_post_or_404(request, post_id)
     groups: dict[str, list[Offer]] = {role: [] for role in _ROLES}

@@ -1,4 +1,4 @@
-"""The form of a new post. People who are limited to a part of the content are offered what can be inside of it."""
+"""The form of a new post. Users with limited access get only choices within their scope."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from proofroom_apps.editorial.posts.post_pages import page, post_url
 
 @dataclass(frozen=True, slots=True)
 class NewPostChoices:
-    """What can be chosen for a new post. `terms` and `parents` are empty where the rights ask for none of them.
+    """The choices for a new post. `terms` and `parents` are empty if the permissions require none.
 
-    With `is_always_below`, no type is left whose posts can be inside without a page above.
+    With `is_always_below`, every remaining type needs a parent page to be in scope.
     """
 
     types: Sequence[Choice]
@@ -58,7 +58,7 @@ class NewPostChoices:
 
 
 def offer_choices(actor: Actor) -> NewPostChoices:
-    """What the actor can choose for a new post. No query for those without limits."""
+    """Return the actor's choices for a new post. No query for users without limits."""
     scopes = scopes_for("posts.create", actor.scopes)
     of_types = names_left(scopes, "types", [definition.name for definition in post_types])
     types = [definition for definition in post_types if definition.name in of_types]
@@ -102,7 +102,7 @@ def offer_choices(actor: Actor) -> NewPostChoices:
 def _fits(
     definition: type[PostType], locales: Collection[str], scopes: Collection[ContentScope]
 ) -> bool:
-    """Whether the addresses of a type without tree are below the sections, in one of the languages."""
+    """Return whether addresses of a type without tree are below the sections, in one of the languages."""
     for locale in locales:
         post = Post(type=definition.name, locale=locale, slug="new", created_at=timezone.now())
         path = fill_pattern(pattern_of(definition.name, locale), post, [post.slug])
@@ -116,7 +116,7 @@ def _fits(
 
 @answers_refusals
 def add(request: HttpRequest) -> HttpResponse:
-    """GET shows the form, POST makes a draft. A refusal keeps the form and what was typed."""
+    """GET shows the form, POST creates a draft. After an error the form keeps the typed values."""
     require(request, "posts.create")
     actor, key = actor_of(request), copy_key(request)
     do = request.POST.get("do", "")
@@ -203,7 +203,7 @@ def add(request: HttpRequest) -> HttpResponse:
 
 
 def _parent_of(request: HttpRequest, text: str) -> Post | None:
-    """The page that a new one is to stand below. Raises `NotFound` where it is gone."""
+    """Return the parent page of a new post. Raises `NotFound` if it no longer exists."""
     if not text:
         return None
     hierarchical = [definition.name for definition in post_types if definition.hierarchical]

@@ -1,4 +1,4 @@
-"""The origin of each value of a post: who wrote it, in words and as one of three kinds, and whether AI did."""
+"""The origin of each value of a post: its author, one of three kinds, and whether AI wrote it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from proofroom_apps.editorial.posts.authors import author_label, client_names
 from proofroom_apps.editorial.posts.extensions import RunView, describe_runs
 
 AI_DOORS: Final = frozenset({"mcp", "agent"})
-"""The doors that only AI comes through."""
+"""Entry points that only AI uses."""
 PERSON: Final = "person"
 AI: Final = "ai"
 AI_EDITED: Final = "ai-edited"
@@ -46,7 +46,7 @@ _COLUMNS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """The writer of a value. `kind` chooses the pattern of the bar; a person's own words need no approval."""
+    """The author of a value. `kind` selects the pattern of the bar; values by people need no approval."""
 
     kind: str
     author: str
@@ -110,7 +110,7 @@ _LATEST: Final = Statement(_latest)
 
 
 def load_origins(post: Post) -> dict[str, Origin]:
-    """Return where the value at each path comes from that changed since the post was made. One query."""
+    """Return the origin of each value that changed since the post was created, by path. One query."""
     rows = _LATEST.rows(post.pk)
     day_of = cache(lambda day: date_format(day, "DATE_FORMAT"))
     found = {}
@@ -136,9 +136,9 @@ def load_origins(post: Post) -> dict[str, Origin]:
 
 
 def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
-    """The same with the runs and AI clients that wrote them, as this person may see them.
+    """Return the origins with their runs and AI clients, as far as the user may see them.
 
-    One query more where there are runs, two at most where there are AI clients.
+    One query more if there are runs, at most two if there are AI clients.
     """
     found = load_origins(post)
     runs = describe_runs(request, (origin.run_id for origin in found.values()))
@@ -154,19 +154,19 @@ def origins_of(request: HttpRequest, post: Post) -> dict[str, Origin]:
 
 
 def ai_share(units: Iterable[FormUnit], found: Mapping[str, Origin]) -> tuple[int, int]:
-    """Return how many of the values that are filled AI wrote, and how many there are."""
+    """Return the number of filled values written by AI, and of all filled values."""
     listed = [unit.path for unit in units if unit.value not in (None, "", [], {})]
     own = [path for path in listed if (origin := origin_at(path, found)) and origin.is_ai]
     return len(own), len(listed)
 
 
 def origin_at(path: str, found: Mapping[str, Origin]) -> Origin | None:
-    """Of the value, or of the whole module that it came with."""
+    """Return the origin of the value, or of the whole module with which it was added."""
     return found.get(path) or found.get(".".join(path.split(".")[:2]))
 
 
 def find_agent_accounts(marks: Iterable[Mark]) -> set[int]:
-    """Return the writers whose accounts are made for agents, whatever door they came through. At most one query."""
+    """Return the ids of authors with AI agent accounts, for any entry point. At most one query."""
     ids = {mark.user_id for mark in marks if not mark.is_ai and mark.user_id is not None}
     if not ids:
         return set()
@@ -174,5 +174,5 @@ def find_agent_accounts(marks: Iterable[Mark]) -> set[int]:
 
 
 def is_by_ai(mark: Mark, agents: set[int]) -> bool:
-    """Return whether the words are AI's; `agents` is of `find_agent_accounts`."""
+    """Return whether AI wrote the value. `agents` is from `find_agent_accounts`."""
     return mark.is_ai or mark.user_id in agents

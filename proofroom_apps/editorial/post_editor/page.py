@@ -1,4 +1,4 @@
-"""The page with the form of a post: sections, modules, errors, what this person may do."""
+"""The page with the form of a post: sections, modules, errors and the user's permissions."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ MAX_DESCRIPTION_LENGTH: Final = 160
 
 @dataclass(frozen=True, slots=True)
 class SearchPreview:
-    """The parts of a result. `path` is the address of the post as it stands."""
+    """The parts of a search result. `path` is the post's current address."""
 
     host: str
     path: str
@@ -97,7 +97,7 @@ class SearchPreview:
 
 
 def search_preview(request: HttpRequest, post: Post, document: PostDocument) -> SearchPreview:
-    """Of what is stored in this layer. One query where the post has an image."""
+    """Return the preview for the content of this layer. One query if the post has an image."""
     fields = document.fields
     title, words = fields.get("metaTitle"), fields.get("metaDescription")
     robots = fields.get("robotsJson")
@@ -120,7 +120,7 @@ _RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", 
 
 
 def add_script_data(control: Control, field: EditorField, typed: object, stored: Json) -> None:
-    """Set what the editor's scripts read, on a control and on those within."""
+    """Set the data for the editor's scripts on a control and those below."""
     control.among = field.among
     items: list[tuple[Sequence[Control], object, Json]] = []
     if field.kind == "richtext":
@@ -146,7 +146,7 @@ def add_script_data(control: Control, field: EditorField, typed: object, stored:
 def add_field_actions(
     control: Control, unit: FormUnit, module: ModuleSection | None, actions: FieldActions
 ) -> None:
-    """Ask for the field and for each field inside it."""
+    """Add the actions of the field and of each nested field."""
     if module is not None and (module.is_new or not module.is_known):
         return
     if unit.path == f"post.{ROBOTS}":  # one value, whatever boxes it is shown in
@@ -174,9 +174,9 @@ def add_field_actions(
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The subject of a form. `layer` is None over live content; `sent` is what was typed.
+    """The subject of a form. `layer` is None for live content; `sent` is the submitted data.
 
-    `page` is the one that a save leads back to.
+    `page` is the page to return to after saving.
     """
 
     request: HttpRequest
@@ -206,7 +206,7 @@ def show(
     sent: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """The page. `sent`: keep the version that came with the form, since nothing was read anew."""
+    """Return the page. With `sent`, keep the form's version, since nothing was read again."""
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
     now = layers.review.version if layer else post.version
     rights = rights_of(frame)
@@ -260,7 +260,7 @@ class SectionView:
 
 @dataclass(frozen=True, slots=True)
 class RailTab:
-    """A tab beside the content. Those with a section hold fields of the form."""
+    """A tab beside the content. A tab with a section contains form fields."""
 
     name: str
     label: str
@@ -271,13 +271,13 @@ class RailTab:
 
 
 _RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
-"""Sections of the form that are shown in a tab, by its name."""
+"""Form sections shown in a tab, with the name of the tab."""
 
 
 def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
-    """The tabs beside the content. The first with an error is open, else the first of all.
+    """Return the tabs beside the content. The first one with an error is open, else the first.
 
-    A narrow window has no room beside the content, which is a tab of its own there.
+    Narrow windows have no room beside the content, which then is a tab too.
     """
     in_tabs = {_RAIL_SECTIONS[one.name]: one for one in sections if one.name in _RAIL_SECTIONS}
     wrong = [name for name, section in in_tabs.items() if section.has_errors]
@@ -363,7 +363,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
 
 
 def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
-    """One module of the form, to be put into the page of somebody who has it open."""
+    """Return one module of the form, to insert into an open page."""
     module = next((one for one in sheet.modules if one.id == module_id), None)
     if module is None:
         raise Http404(gettext("Module not found."))
@@ -376,14 +376,14 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
 
 
 def offer_new_terms(control: Control, choices: PostChoices) -> None:
-    """Let the person make terms in this control and those within, where they may."""
+    """Allow new terms in this control and those below, if the user may create them."""
     control.creatable = choices.creatable(control.kind, control.among)
     for part in [*control.below, *control.blank]:
         offer_new_terms(part, choices)
 
 
 def rights_of(frame: Frame) -> dict[str, Any]:
-    """Return what the person may do with the form: save it, send it to Review, arrange its modules."""
+    """Return what the user may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
     may_save = frame.layer is None and may(request, live, post)
@@ -399,12 +399,12 @@ def rights_of(frame: Frame) -> dict[str, Any]:
 
 
 def publication_input(post: Post) -> str:
-    """The date of publication as its field shows it."""
+    """Return the publication date as a form value."""
     return to_local_input(post.published_at) if post.published_at is not None else ""
 
 
 def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, Any]:
-    """The header for a form with and without unsaved changes, of which a script shows the one that holds."""
+    """Return the header for a form with and without unsaved changes. A script shows the current one."""
     request, post = frame.request, frame.post
     state = PostState(
         status=post.status,
@@ -451,7 +451,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
 
 
 class ControlBuilder:
-    """Builds the controls of a form, and knows which errors found no field."""
+    """Builds the controls of a form, and collects errors without a field."""
 
     def __init__(self, frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> None:
         self.sheet, self.errors = sheet, errors

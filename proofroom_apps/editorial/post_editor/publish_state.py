@@ -1,6 +1,6 @@
-"""The state of a post as its form shows it: a badge, what it means, the one main button, and the menu beside it.
+"""The state of a post in its form: a badge, its explanation, the main button, and the menu.
 
-They come from one function, so that they agree in every state.
+One function returns them all, so that they agree in every state.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ STATUS_AFTER: Final = {
     "archive": Status.ARCHIVED,
     "unarchive": Status.DRAFT,
 }
-"""Buttons that save what is typed and move the post to a status."""
+"""Buttons that save the form and change the post's status."""
 
 
 @dataclass(frozen=True, slots=True)
 class PostState:
-    """What the header is made from. `may_save` is the right to change what the form shows without a review.
+    """The data for the header. `may_save` is the right to change the form's content without a review.
 
-    `is_outside`: the post is outside of the content that the role is limited to.
+    `is_outside`: the post is out of the scope of the user's role.
     """
 
     status: str
@@ -45,7 +45,7 @@ class PostState:
     is_placeholder: bool = False
     is_variation: bool = False
     was_live: bool = False
-    """Whether it is or was published before."""
+    """True if it is or was published."""
     is_running: bool = False
 
     @property
@@ -54,13 +54,13 @@ class PostState:
 
     @property
     def is_live(self) -> bool:
-        """Whether visitors see what is saved without a review."""
+        """True if visitors see content that is saved without a review."""
         return self.status == Status.PUBLISHED or self.is_running
 
 
 @dataclass(frozen=True, slots=True)
 class StateAction:
-    """A button (`do` is its value in the form), or it opens a page of the post or a dialog."""
+    """A button (`do` is its form value), or a link to a page or dialog of the post."""
 
     label: str
     do: str = ""
@@ -71,7 +71,7 @@ class StateAction:
 
 @dataclass(frozen=True, slots=True)
 class EditorHeader:
-    """`badge` is a class of the stylesheet; `moment` is the time that the label ends with."""
+    """The header. `badge` is a CSS class; `moment` is the time at the end of the label."""
 
     badge: str
     label: str
@@ -84,7 +84,7 @@ class EditorHeader:
 
 @dataclass(frozen=True, slots=True)
 class ShownAction:
-    """An action on the page: always or while it is `clean` or `dirty`; some need changes to be pressed."""
+    """An action on the page, shown always, or only while `clean` or `dirty`; some need changes to be enabled."""
 
     action: StateAction
     when: Literal["", "clean", "dirty"] = ""
@@ -92,7 +92,7 @@ class ShownAction:
 
 
 def merge_actions(clean: Sequence[StateAction], dirty: Sequence[StateAction]) -> list[ShownAction]:
-    """Return the actions of both states, those of both only once."""
+    """Return the actions of both states, common ones once."""
     alike = {(one.do, one.page, one.dialog, one.label) for one in clean}
     both = {key for one in dirty if (key := (one.do, one.page, one.dialog, one.label)) in alike}
     shown = []
@@ -105,7 +105,7 @@ def merge_actions(clean: Sequence[StateAction], dirty: Sequence[StateAction]) ->
 
 
 def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
-    """Return what the header shows; `is_dirty` where something is typed that is not saved."""
+    """Return the header. `is_dirty` is True if there are unsaved changes."""
     badge, label = _badge(state)
     hint, primary = _main(state, is_dirty=is_dirty)
     found = [
@@ -137,7 +137,7 @@ def _badge(state: PostState) -> tuple[str, str]:
 
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
-    """The sentence and the main button, which does what the sentence says."""
+    """Return the sentence and the main button, which agree."""
     if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
         if state.is_outside:
             return gettext("You can view this post. Your role is limited to other content."), None
@@ -189,7 +189,7 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
 
 
 def _others(state: PostState) -> list[StateAction]:
-    """The menu beside the main button: saving first, then what changes where the post is seen."""
+    """Return the menu of the main button: saving first, then actions that change where the post is visible."""
     if state.in_review:
         return (
             [StateAction(gettext("Review changes"), page="review")]

@@ -1,6 +1,6 @@
-"""Rich text on its way through a form: Markdown, or the document itself where the editor of the browser made one.
+"""Rich text in a form: Markdown, or the document of the browser's editor.
 
-The editor writes what Markdown cannot say (merged cells, lettered lists), so its document goes before the Markdown.
+The document has priority, since Markdown cannot express everything (merged cells, lettered lists).
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
 
 DOCUMENT: Final = "~doc"
-"""The end of the name of the hidden field with the document, behind the name of the field."""
+"""Suffix of the hidden field with the document, after the field's name."""
 
 
 @dataclass(frozen=True, slots=True)
 class InsertChoice:
-    """What `/` offers on an empty line. `search` are further words that find it; `icon` is the path of a drawing."""
+    """A choice of the `/` menu on an empty line. `search` are more words that find it; `icon` is an SVG path."""
 
     name: str
     label: str | Promise
@@ -129,16 +129,16 @@ INSERT_MENU: Final = (
 )
 
 Written: TypeAlias = "str | dict[str, str]"
-"""Markdown, or `{"markdown": …, "document": JSON}` of the editor."""
+"""Markdown, or the editor's `{"markdown": …, "document": JSON}`."""
 
 
 def normalize_line_ends(text: str) -> str:
-    """With the line ends that a browser's do not change."""
+    """Normalize line ends as browsers do, so that submitted text compares equal."""
     return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 
 def markdown_of(value: Json) -> str:
-    """Return what a form shows of a stored document."""
+    """Return a stored document as the form's Markdown."""
     return normalize_line_ends(to_markdown(dict(value))) if isinstance(value, Mapping) else ""
 
 
@@ -148,7 +148,10 @@ def read_written(data: QueryDict, name: str) -> Written:
 
 
 def rich_text(written: object, old: Json, where: str) -> Json:
-    """The document to store; the old one where its Markdown is unchanged. Raises `RuleViolation` for no JSON."""
+    """Return the document to store; the old one if its Markdown is unchanged.
+
+    Raises `RuleViolation` for invalid JSON.
+    """
     if isinstance(written, dict):
         return parse_document(str(written.get("document", "")), where)
     typed = str(written)
@@ -158,7 +161,7 @@ def rich_text(written: object, old: Json, where: str) -> Json:
 
 
 def is_as_stored(written: object, stored: Json) -> bool:
-    """Return whether the editor sent the very document that is stored."""
+    """Return whether the editor sent exactly the stored document."""
     if not isinstance(written, dict):
         return False
     try:
@@ -168,7 +171,7 @@ def is_as_stored(written: object, stored: Json) -> bool:
 
 
 def parse_document(text: str, where: str) -> Json:
-    """The JSON of a document, which the services judge. Raises `RuleViolation` for what is none."""
+    """Return the JSON of a document, which the services validate. Raises `RuleViolation` for invalid JSON."""
     try:
         value = require_encodable(cast("Json", json.loads(text, parse_constant=_refuse_constant)))
         if isinstance(value, str):  # Markdown to the services; the editor never sends it so
@@ -181,7 +184,7 @@ def parse_document(text: str, where: str) -> Json:
 
 
 def require_encodable(value: Json) -> Json:
-    """The value itself. Raises `ValueError` where JSON wrote half of a character, which no page can show."""
+    """Return the value. Raises `ValueError` for lone surrogates, which no page can contain."""
     json.dumps(value, ensure_ascii=False).encode()
     return value
 
@@ -192,7 +195,7 @@ def _refuse_constant(word: str) -> NoReturn:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def richtext(request: HttpRequest) -> HttpResponse:
-    """GET: the toolbar. POST `markdown` or `document`: the other of the two, as the form's own door reads it."""
+    """GET returns the toolbar. POST converts `markdown` to `document` or back, like the form does."""
     require(request, "posts.view")
     if request.method != "POST":
         most = settings.CMS_ENV.media_max_bytes

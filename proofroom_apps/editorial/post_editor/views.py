@@ -1,4 +1,4 @@
-"""The views of the form of a post: edit and save it, one module of it, its live preview, who has it open."""
+"""Views of a post's form: edit and save, one module, live preview, presence."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ from proofroom_apps.website.layer_pages import preview_page
 
 @dataclass(frozen=True, slots=True)
 class ConflictChoice:
-    """What this form and others both changed, to different values."""
+    """A field that this form and other users changed to different values."""
 
     card: ChangeCard
     is_field: bool
@@ -74,7 +74,7 @@ class ConflictChoice:
 def build_conflict_choices(
     request: HttpRequest, sheet: Sheet, moved: Collection[str]
 ) -> list[ConflictChoice]:
-    """What a save of this form would change and others changed too; nothing where it is refused."""
+    """Return the fields that this form and other users changed; empty if the form is invalid."""
     try:
         typed = edit_of(sheet, sheet.document)
     except CmsError:
@@ -99,7 +99,7 @@ def build_conflict_choices(
 
 @answers_refusals
 def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET shows the form (`?layer=review` over what is staged in Review), POST saves or rearranges it."""
+    """GET shows the form (`?layer=review` for the content staged in Review), POST saves or rearranges it."""
     require(request, "posts.view")
     frame = Frame.read(request, post_id)
     if request.method != "POST":
@@ -122,7 +122,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
-    """Show the draft copy over what is stored now, or forget it."""
+    """Show the saved copy over the stored content, or delete it."""
     request, actor = frame.request, actor_of(frame.request)
     if is_wanted:
         layer, key = copy_layer(frame.layer), copy_key(request)
@@ -143,7 +143,7 @@ def decide_on_copy(frame: Frame, *, is_wanted: bool) -> HttpResponse:
 def save(
     frame: Frame, sheet: Sheet, do: str, *, refused: Callable[..., HttpResponse] = show
 ) -> HttpResponse:
-    """Save the form. `refused` is the page that shows what is to be corrected; of conflicts it is the editor's."""
+    """Save the form. `refused` renders the page with errors; conflicts are always shown in the editor."""
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
     status, publish_at, first_published = post.status, post.publish_at, post.published_at
@@ -217,7 +217,7 @@ def save(
 
 
 def _describe_save(post: Post, before: str, do: str) -> str:
-    """Return what the save did, in a sentence."""
+    """Return a sentence about the result of the save."""
     if post.status != before:
         return {
             Status.PUBLISHED: gettext("Published. Visitors see it now."),
@@ -235,7 +235,7 @@ def _describe_save(post: Post, before: str, do: str) -> str:
 
 
 def describe_move(old_path: str | None, post: Post) -> str:
-    """Return what became of the address, where a save changed it."""
+    """Return a sentence about the address, if a save changed it."""
     if not post.path or post.path == old_path:
         return ""
     moved = gettext("The address is now %(path)s.") % {"path": post.path}
@@ -246,7 +246,7 @@ def describe_move(old_path: str | None, post: Post) -> str:
 
 
 def warn_of_notes(sheet: Sheet) -> str:
-    """Return a warning where a text holds the note of an image that was pasted and not imported."""
+    """Return a warning if a text contains the note of a pasted image that was not imported."""
     note = gettext("[Image not imported]").removesuffix("]")
     if not any(note in str(typed) for typed in sheet.typed.values()):
         return ""
@@ -257,7 +257,7 @@ def warn_of_notes(sheet: Sheet) -> str:
 
 
 def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
-    """The version and the stamps of what stands now; None where the page does not show just that."""
+    """Return version and stamps of the stored values, or None if the page differs from them."""
     if any(name.startswith("take.") for name in frame.request.POST):
         return None
     post, layers = read(frame.request, frame.post.pk)
@@ -282,7 +282,7 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
 def _show_conflicts(
     frame: Frame, sheet: Sheet, more: Mapping[str, object], *, status: int = 200
 ) -> HttpResponse:
-    """The form over what stands now, with what was typed kept, and each field that both changed to choose."""
+    """Show the form over the stored content with the typed values, and a choice for each conflict."""
     data = frame.sent
     names = module_names(frame.layers.live, frame.layers.review.document)
     # Before the refresh: after it the sheet knows no more of modules that are gone.
@@ -301,7 +301,7 @@ def _show_conflicts(
 
 
 def _save_live(frame: Frame, sheet: Sheet, status: str | None) -> str:
-    """Return whether anything was saved, as a word or none."""
+    """Save live content. Return a non-empty string if anything was saved."""
     post = frame.post
     before = post.version
     saved = edit_post(
@@ -318,7 +318,7 @@ def _save_live(frame: Frame, sheet: Sheet, status: str | None) -> str:
 
 
 def _typed_publication(frame: Frame) -> PublishedAt:
-    """The date of publication that the dialog asks for."""
+    """Return the publication date from the dialog."""
     if frame.request.POST.get("do") != "publication":
         return UNCHANGED
     typed = frame.request.POST.get("published_at")
@@ -335,7 +335,7 @@ def _typed_publication(frame: Frame) -> PublishedAt:
 
 
 def _save_to_review(frame: Frame, sheet: Sheet) -> str:
-    """Return what was staged in Review, in words; empty for nothing."""
+    """Stage the form in Review. Return a sentence, empty if nothing was staged."""
     version: int | None = version_sent(frame.request)
     if frame.layer is None:
         # The form shows live content; Review's own version is not what this person read.
@@ -360,7 +360,7 @@ def _save_to_review(frame: Frame, sheet: Sheet) -> str:
 
 
 def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
-    """Raise `Conflict` where Review holds words that the form, which shows live content, does not show."""
+    """Raise `Conflict` if Review changes a field that the form overwrites, since the form shows live content."""
     live = frame.layers.live
     typed = edit_of(sheet, live)
     unseen = [
@@ -386,7 +386,7 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
 @require_http_methods(["GET", "POST"])
 @answers_refusals
 def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET `?module=` answers the fields of a module; POST with the buttons of the form a new one or a copy."""
+    """GET `?module=` returns the fields of a module; POST with a form button a new module or a copy."""
     require(request, "posts.view")
     frame = Frame.read(request, post_id)
     if request.method != "POST":
@@ -403,7 +403,7 @@ def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @require_POST
 @allow_admin_frame
 def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The page of the site for the form that is sent; a refused one answers 422 with the reason. Stores nothing."""
+    """Return the page of the site for the submitted form; 422 with the reason if it is invalid. Stores nothing."""
     require(request, "posts.view")
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     frame = Frame.read(request, post_id)
@@ -425,7 +425,7 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @require_POST
 @answers_refusals
 def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Called every few seconds by an open form, and once more when it is closed."""
+    """Record presence. An open form calls it every few seconds, and once when it is closed."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     post, actor = get_post_or_404(request, post_id), actor_of(request)
     key = request.POST.get("key", "")

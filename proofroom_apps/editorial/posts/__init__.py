@@ -1,1 +1,1 @@
-"""The list of posts, and the pages of one post beside its form and its review."""
+"""The list of posts, and the pages of a post other than its form and review."""

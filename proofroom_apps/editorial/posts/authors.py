@@ -1,4 +1,4 @@
-"""The words that say who proposed a value, and through which door it came: the same on every page."""
+"""Labels for the author of a value and its entry point, shared by all pages."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ _DOORS: Final[Mapping[str, Promise]] = {
 
 
 def door_label(via: str, client: str = "") -> str:
-    """Return how a value came, with the name of the AI client where it has one."""
+    """Return the label of an entry point, with the name of the AI client if known."""
     if via == MCP and client:
         return gettext("by the AI client %(name)s") % {"name": client}
     return str(_DOORS.get(via, via))
 
 
 def author_label(name: str, via: str, client: str = "") -> str:
-    """Return an author as one text: "SEO specialist", or "SEO specialist, by the AI client Cursor".
+    """Return the label of an author: "SEO specialist", or "SEO specialist, by the AI client Cursor".
 
-    An AI client writes in the name of an agent or an account, so the name alone would say that they wrote it.
+    An AI client acts for an agent or account, so the name alone would suggest that they wrote it.
     """
     if via != MCP:
         return name
@@ -41,10 +41,10 @@ def author_label(name: str, via: str, client: str = "") -> str:
 
 
 def reason_label(via: str) -> str:
-    """Return whose words the reason of a change is."""
+    """Return the label for the reason of a change."""
     return gettext("The AI client’s reason") if via == MCP else gettext("The agent’s reason")
 
 
 def client_names(principals: Iterable[str], actor: Actor) -> Mapping[str, str]:
-    """Return the names of AI clients by their credentials. Two queries at most, none where there is no credential."""
+    """Return the names of AI clients by credential. At most two queries, none without credentials."""
     return names_of("client", set(principals) - {""}, actor)

@@ -1,4 +1,4 @@
-"""Steps with several posts of the list, such as Publish and Move to trash. Many posts are left to a worker."""
+"""Actions on several posts of the list, such as Publish and Move to trash. A worker executes long ones."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Sentence = Callable[[int], str]
 def _bulk(
     kind: JobKind, sentence: Sentence
 ) -> Callable[[HttpRequest, Sequence[str]], HttpResponse]:
-    """An action that takes a step with each post. One that is refused keeps no other one back."""
+    """Return an action that applies a step to each post. An error for one post doesn't stop the others."""
 
     def run(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
         back = HttpResponseRedirect(request.get_full_path())

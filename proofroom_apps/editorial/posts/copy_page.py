@@ -23,7 +23,7 @@ from proofroom_apps.editorial.posts.undo import undo_copy_value
 
 @answers_refusals
 def copy_pages(request: HttpRequest) -> HttpResponse:
-    """GET asks whether the pages below are copied too, POST copies: the page at once, many below it by a worker."""
+    """GET asks whether to copy the pages below, POST copies: few pages at once, many by a worker."""
     require(request, "posts.create")
     sent = request.POST if request.method == "POST" else request.GET
     [post, *_others] = chosen_pages(sent.getlist("page"), actor_of(request))
@@ -74,7 +74,7 @@ def _copy(request: HttpRequest, post: Post) -> HttpResponse:
 
 
 def _list_url(post: Post) -> str:
-    """The page tree, or the list of posts for types that stand in no tree."""
+    """Return the page tree, or the list of posts for types without a tree."""
     if find_post_type(post.type).hierarchical:
         return tree_url(post)
     return reverse("admin:content_post_changelist")

@@ -35,9 +35,9 @@ class PostPanel:
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """The run that proposed a change, as a review shows it.
+    """The run that proposed a change, for a review.
 
-    `cost` is in words; `problem` says why a run that ended early did; `prompt` is the version of what it was told.
+    `cost` is formatted; `problem` says why a run ended early; `prompt` is the version of its prompt.
     """
 
     url: str
@@ -62,10 +62,9 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class FieldPlace:
-    """A field of the form of a post: its key (`post.title`, `module.hero.title`), its type, its module if any.
+    """A field in the form of a post: key (`post.title`, `module.hero.title`), type, and module if any.
 
-    `retried_in` is the layer whose proposal for the field is to be tried again, `made_by` the agent that made it,
-    which is then offered first.
+    `retried_in` is the layer of a proposal to repeat, `made_by` its agent, which is offered first.
     """
 
     key: str
@@ -77,7 +76,7 @@ class FieldPlace:
 
 @dataclass(frozen=True, slots=True)
 class FieldAction:
-    """An action on one field, as a link beside it. `agent_id` is the agent that does it, if one does."""
+    """An action on one field, shown as a link. `agent_id` is the agent that executes it, if any."""
 
     label: str
     url: str
@@ -86,7 +85,7 @@ class FieldAction:
 
 @dataclass(frozen=True, slots=True)
 class ListAction:
-    """An action on the posts that are marked in the list. `run` answers with a page about their ids."""
+    """An action on the selected posts. `run` returns a page for their ids."""
 
     name: str
     label: str | Promise

@@ -1,4 +1,4 @@
-"""Background jobs in the admin: how far a step with many posts is, what came of each post, cancel and undo."""
+"""Background jobs in the admin: progress, outcome of each post, cancel and undo."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def job_url(job: PostJob) -> str:
 
 
 def describe_job(job: PostJob) -> str:
-    """What the job does, in a few words."""
+    """Return a short description of the job."""
     if job.kind == JobKind.COPY:
         return job.title
     words = {
@@ -80,7 +80,7 @@ def describe_job(job: PostJob) -> str:
 
 
 def undo_job_value(request: HttpRequest, job: PostJob) -> str:
-    """What a button sends that takes back what a job did."""
+    """Return the value of a button that undoes a job."""
     return undo_value(request, "post.job", {"job": str(job.pk)}, back=job_url(job))
 
 
@@ -153,7 +153,7 @@ class PostJobAdmin(ListAdmin[PostJob]):
         form_url: str = "",
         extra_context: dict[str, Any] | None = None,
     ) -> HttpResponse:
-        """GET shows how far it is and what came of each post, POST cancels or undoes it."""
+        """GET shows progress and outcome of each post, POST cancels or undoes the job."""
         return cast(HttpResponse, _job_page(request, object_id))
 
 
@@ -223,7 +223,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
 
 
 class _Line:
-    """A post of a job as its report shows it."""
+    """A post in a job's report."""
 
     def __init__(self, post: Post | None, outcome: str, why: str, is_problem: bool) -> None:
         self.title = title_of(post, post) if post is not None else _("a deleted post")

@@ -1,4 +1,4 @@
-"""Columns and filters of lists that say types by their labels."""
+"""List columns and filters that show types by their labels."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from proofroom.core.admin.labels import LabelFilter
 
 
 class OfAType(Protocol):
-    """A row that says its type."""
+    """A row with a type."""
 
     type: str
 
 
 @admin.display(description=gettext_lazy("Type"), ordering="type")
 def post_type(row: OfAType) -> str:
-    """The column for the type of post that a row is for."""
+    """Return the post type column of a row."""
     return type_label(row.type)
 
 
 @admin.display(description=gettext_lazy("Type"), ordering="type")
 def module_type(row: OfAType) -> str:
-    """The column for the type of a module."""
+    """Return the module type column of a row."""
     return module_label(row.type)
 
 

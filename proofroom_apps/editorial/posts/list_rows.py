@@ -55,7 +55,7 @@ _ROW_DATA: Final = Statement(_row_data)
 
 @dataclass(frozen=True, slots=True)
 class PostRow:
-    """A post as the list shows it. `is_theirs` says whether it is in what the reader is limited to."""
+    """A post in the list. `is_theirs` is True if it is in the user's scope."""
 
     pk: UUID
     type: str
@@ -96,7 +96,7 @@ class PostRow:
 
 
 def found_keys(posts: QuerySet[Post], actor: Actor) -> QuerySet[Any, Any]:
-    """The ids of posts, and where the reader is limited to a part of the content, whether they are in it."""
+    """Return the ids of posts, with `is_theirs` for users with limited access."""
     if not actor.scopes:
         return posts.values("id")
     own = in_scope_of(Post.objects.filter(pk=OuterRef("pk")), actor)
@@ -104,7 +104,7 @@ def found_keys(posts: QuerySet[Post], actor: Actor) -> QuerySet[Any, Any]:
 
 
 def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
-    """What rows show of these posts, in their order. One query, whose SQL is made once."""
+    """Return the rows of these posts in order. One query with cached SQL."""
     theirs = {key["id"]: bool(key.get("is_theirs", True)) for key in keys}
     rows = {row["id"]: row for row in _ROW_DATA.rows([*theirs])}
     return [
@@ -144,7 +144,7 @@ def _picture_of(row: Mapping[str, Any]) -> Asset | None:
 
 
 class PostChangeList(ViewChangeList):
-    """The posts of a page. Templates show its `headers` and `rows`."""
+    """The posts of a page. Templates use its `headers` and `rows`."""
 
     result_list: Sequence[PostRow]
     request: HttpRequest
@@ -159,10 +159,10 @@ class PostChangeList(ViewChangeList):
 
     @property
     def rows(self) -> SafeString:
-        """One query at most, for pictures.
+        """The rows as HTML. At most one query, for pictures.
 
-        Django renders each cell through five functions, and each link by its name. The rows of a page differ in
-        little: each kind is rendered once, and a row puts its own texts in.
+        Django renders each cell through five functions and reverses each link. Here each kind of row is rendered
+        once, and its texts are replaced for each row.
         """
         columns = tuple(map(column_name, self.list_display))
         address = post_url("change", _STAND_IN)

@@ -1,4 +1,4 @@
-"""Moving pages in the admin: where to, which addresses change, and the move itself."""
+"""Moving pages in the admin: target, changed addresses, and the move."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from proofroom.core.validation.input_validation import parse_uuid
 from proofroom_apps.editorial.posts.post_pages import page
 
 TOP: Final = "top"
-"""Stands for the top level where a page is asked for."""
+"""Target value for the top level."""
 _MAX_CHOICES: Final = 12
 _QUERY_LENGTH: Final = 200
 
 
 @answers_refusals
 def move_pages(request: HttpRequest) -> HttpResponse:
-    """GET asks where the pages go and says what changes, POST moves them."""
+    """GET asks for the target and shows the changes, POST moves the pages."""
     require(request, "posts.edit")
     sent = request.POST if request.method == "POST" else request.GET
     posts = chosen_pages(sent.getlist("page"), actor_of(request))
@@ -43,7 +43,7 @@ def move_pages(request: HttpRequest) -> HttpResponse:
 
 
 def chosen_pages(ids: Sequence[str], who: Scoped) -> list[Post]:
-    """The pages of these ids, in their order. Raises `Http404` where there is none."""
+    """Return the pages of these ids, in order. Raises `Http404` if there are none."""
     wanted = [_id_of(id_) for id_ in ids[: MAX_MOVED + 1]]
     seen = visible_to(Post.objects.alive(), who)
     found = {post.pk: post for post in seen.filter(pk__in=wanted)}
@@ -54,13 +54,13 @@ def chosen_pages(ids: Sequence[str], who: Scoped) -> list[Post]:
 
 
 def tree_url(post: Post) -> str:
-    """The page tree of a page's type and language."""
+    """Return the address of the page tree for the page's type and language."""
     query = urlencode({"type": post.type, "locale": post.locale})
     return f"{reverse('admin:content_post_tree')}?{query}"
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script asks, which shows the answer in place."""
+    """Return whether a script sent the request and shows the answer itself."""
     return request.headers.get("Accept") == "application/json"
 
 
@@ -113,7 +113,7 @@ def _form(
 
 
 def _choices(posts: Sequence[Post], text: str, target: str, who: Scoped) -> list[Post]:
-    """Pages of the type and language that match, by their path, without those that move. One query."""
+    """Return matching pages of the type and language by path, without the moved ones. One query."""
     seen = in_scope_of(Post.objects.alive(), who)
     rows = seen.filter(type=posts[0].type, locale=posts[0].locale)
     rows = rows.filter(is_placeholder=False).exclude(pk__in=[post.pk for post in posts])
@@ -166,7 +166,7 @@ def _before_of(text: str) -> UUID | Literal["end"] | None:
 
 
 def _way_back(post: Post, who: Scoped) -> JsonObject:
-    """Return what a move back to where the page stands takes, as far as `who` sees what stands around it."""
+    """Return the arguments that move the page back, as far as `who` may see its siblings."""
     siblings = visible_to(Post.objects.alive(), who).filter(
         type=post.type, locale=post.locale, parent=post.parent_id
     )

@@ -1,4 +1,4 @@
-"""The tree of pages in a language: what stands below what, its states, and translations without their parent."""
+"""The tree of pages in a language: hierarchy, states, and translations without a translated parent."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from proofroom_apps.editorial.posts.post_pages import (
 )
 
 MAX_WHOLE: Final = 500
-"""Pages of a tree that is shown whole; a larger one is shown a level at a time."""
+"""Largest number of pages of a tree shown as a whole; larger trees are shown level by level."""
 _PAGE_SIZE: Final = 200
 _MAX_FOUND: Final = 100
 _QUERY_LENGTH: Final = 200
@@ -41,13 +41,13 @@ _QUERY_LENGTH: Final = 200
 
 @dataclass(slots=True)
 class PageNode:
-    """A page of the tree. `below` says how many stand directly below it; `children` has those that are shown."""
+    """A page of the tree. `below` is the number of its children; `children` are the ones shown."""
 
     post: Post
     title: str
     url: str
     waiting: tuple[tuple[str, int, str], ...]
-    """Layer, number of changes and where they are decided."""
+    """Layer, number of changes, and address of the review."""
     below: int = 0
     children: list[PageNode] = field(default_factory=list)
 
@@ -57,15 +57,15 @@ class PageNode:
 
     @property
     def is_orphan(self) -> bool:
-        """A translation at the top, because the page above its source has no translation."""
+        """True for a translation at the top level whose source's parent has no translation."""
         source = self.post.translated_from
         return self.post.parent_id is None and source is not None and source.parent_id is not None
 
 
 def page_tree(request: HttpRequest) -> HttpResponse:
-    """The whole tree where it is small, else the level below the page that `below` names; `q` searches it.
+    """Show a small tree as a whole, a large one below the page `below`; `q` searches it.
 
-    `part=rows` answers only the level, for the script that opens it in place.
+    `part=rows` returns only one level, for the script that opens it in place.
     """
     require(request, "posts.view")
     types = [definition for definition in post_types if definition.hierarchical]
@@ -167,7 +167,7 @@ def _level(posts: QuerySet[Post], request: HttpRequest, size: int, *ordering: st
 
 
 def _nodes(posts: list[Post], who: Scoped) -> dict[UUID, PageNode]:
-    """The nodes of posts, in their order. Two queries."""
+    """Return the nodes of posts in order. Two queries."""
     ids = [post.pk for post in posts]
     below = Counter[UUID | None]()
     counted = (

@@ -1,4 +1,4 @@
-"""Shared parts of the pages of one post: finding it, its title and tabs, and the frame of the admin around them."""
+"""Shared parts of the pages of one post: lookup, title, tabs, and the admin frame."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from proofroom.core.database.statements import Statement, columns_of, first_inst
 from proofroom_apps.editorial.posts.extensions import PostTab, extension_tabs
 
 MAX_REJECTIONS: Final = 200
-"""Rejections that one address names: there are servers that take no longer one."""
+"""Maximum number of rejections in one address, since some servers reject longer URLs."""
 
 _STAND_IN: Final = UUID(int=0)
 _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
@@ -34,7 +34,7 @@ _POST: Final = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(
 
 
 def get_post_or_404(request: HttpRequest, post_id: UUID) -> Post:
-    """The post, unless it is deleted or out of the person's sight. Raises `Http404`."""
+    """Return the post. Raises `Http404` if it is deleted or the user may not see it."""
     post = first_instance(Post, _POST.rows(post_id))
     if post is None or not sees(actor_of(request), post):
         raise Http404(_("Post not found."))
@@ -49,19 +49,19 @@ def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
 
 
 def version_sent(request: HttpRequest, name: str = "version") -> int:
-    """The version that the form was made for; -1, which never matches, for nonsense."""
+    """Return the version that the form was made for; -1, which never matches, if it is invalid."""
     text = request.POST.get(name, "")
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
 def post_url(name: str, post: Post | str, query: str = "") -> str:
-    """The address of a page of a post: `change`, `review`, `revisions`, …"""
+    """Return the address of a page of a post: `change`, `review`, `revisions`, …"""
     pk = post.pk if isinstance(post, Post) else post
     return reverse(f"admin:content_post_{name}", args=[pk]) + query
 
 
 def post_urls(name: str) -> Callable[[UUID], str]:
-    """`post_url` for many posts, whose pattern is looked up once."""
+    """Return `post_url` as a function for many posts, with a single URL lookup."""
     begin, end = post_url(name, str(_STAND_IN)).split(str(_STAND_IN))
     return lambda pk: f"{begin}{pk}{end}"
 
@@ -71,7 +71,7 @@ def review_url(post: Post | str, layer: str) -> str:
 
 
 def log_url(request: HttpRequest, post: Post) -> str:
-    """The activity log of the post, for those who may read it."""
+    """Return the address of the post's activity log; empty if the user may not read it."""
     if not may(request, "settings.manage"):
         return ""
     return f"{reverse('admin:proofroom_core_event_changelist')}?post={post.pk}"
@@ -82,13 +82,13 @@ def layer_label(layer: str) -> str:
 
 
 def rejection_url(post: Post, rejections: Iterable[int]) -> str:
-    """Return where these rejections of a post are shown and taken back: at most `MAX_REJECTIONS`."""
+    """Return the address that shows and undoes these rejections: at most `MAX_REJECTIONS`."""
     ids = ",".join(map(str, rejections))
     return reverse("admin:content_post_rejection", args=[post.pk, ids])
 
 
 def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
-    """The links above the pages of a post, the same on each of them."""
+    """Return the links above every page of a post."""
     found = [
         PostTab("source", _("Edit"), post_url("change", post)),
         PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
@@ -122,7 +122,7 @@ def page(
     title: str,
     status: int = 200,
 ) -> TemplateResponse:
-    """A page in the frame of the admin."""
+    """Return a page in the admin frame."""
     frame = {
         **admin.site.each_context(request),
         "title": title,
@@ -143,7 +143,7 @@ def post_page(
     tab: str,
     status: int = 200,
 ) -> TemplateResponse:
-    """A page of one post, with its tabs. `tab` is the name of the one that leads here, if any does."""
+    """Return a page of one post with its tabs. `tab` is the name of the active one, if any."""
     frame = {
         "post": post,
         "post_title": title_in(post, layers),
@@ -155,31 +155,34 @@ def post_page(
 
 
 def with_proposed_titles(posts: QuerySet[Post]) -> QuerySet[Post]:
-    """The posts with `proposed_title`, null but for placeholders; AI Review's where both layers hold one."""
+    """Annotate posts with `proposed_title`, which is null except for placeholders.
+
+    AI Review has priority over Review.
+    """
     drafts = Draft.objects.filter(post=OuterRef("pk"), is_empty=False).order_by("layer")
     staged = Subquery(drafts.values(title=_STAGED_TITLE)[:1])
     return posts.annotate(proposed_title=Case(When(is_placeholder=True, then=staged)))
 
 
 def drafts_with_titles(drafts: QuerySet[Draft]) -> QuerySet[Draft]:
-    """The drafts with `proposed_title`, null but for those of placeholders."""
+    """Annotate drafts with `proposed_title`, which is null except for placeholders."""
     title = Case(When(post__is_placeholder=True, then=_STAGED_TITLE))
     return drafts.annotate(proposed_title=title)
 
 
 def title_of(post: Post, row: Post | Draft | QueuedChange | None = None) -> str:
-    """The title to show, from a row of one of the two above."""
+    """Return the title to show, from a row annotated by one of the two functions above."""
     return str(getattr(row or post, "proposed_title", None) or post.title)
 
 
 def title_in(post: Post, layers: Layers) -> str:
-    """The title to show on the pages of a post."""
+    """Return the title to show on the pages of a post."""
     proposed = layers.ai_review.document.fields.get("title") if post.is_placeholder else None
     return str(proposed or post.title)
 
 
 def split_switch(request: HttpRequest, query: dict[str, str]) -> dict[str, Any]:
-    """In one column or side by side, and the address of the other."""
+    """Return whether the view is side by side, and the address of the other view."""
     is_split = request.GET.get("view") == "split"
     other = query if is_split else {**query, "view": "split"}
     return {"is_split": is_split, "split_url": f"?{urlencode(other)}"}

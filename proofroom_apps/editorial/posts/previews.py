@@ -1,4 +1,4 @@
-"""Previews of a post: the page as a layer has it, in a frame, and the links that show it to others for a while."""
+"""Previews of a post: the page of a layer in a frame, and links for people without an account."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class PreviewSwitch:
 
 @dataclass(frozen=True, slots=True)
 class LayerPreview:
-    """What is previewed: a layer or what is live (`source`), how much of it, and how wide."""
+    """The preview settings: a layer or live content (`source`), the modules, and the width."""
 
     post: Post
     layer: str
@@ -82,7 +82,7 @@ class LayerPreview:
 
     @classmethod
     def read(cls, request: HttpRequest, post: Post, layers: Layers) -> LayerPreview:
-        """Return what an address asks for; without a layer, the first that holds something."""
+        """Return the settings in an address; without a layer, the first one with changes."""
         layer = request.GET.get("layer", "")
         if layer not in _LABELS:
             layer = next(
@@ -115,7 +115,7 @@ class LayerPreview:
 
 @answers_refusals
 def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The page of the admin: what changed, and a frame with the page of the site."""
+    """Show the changes, and a frame with the page of the site."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     shown = LayerPreview.read(request, post, layers)
@@ -159,7 +159,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 @answers_refusals
 @allow_admin_frame
 def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The page of the site itself, as the layer has it."""
+    """Return the page of the site with the content of the layer."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     shown = LayerPreview.read(request, post, layers)
@@ -189,7 +189,7 @@ class PreviewForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class PreviewLinkRow:
-    """A link in the list; `closed` says why it opens nothing."""
+    """A link in the list. `closed` says why it does not work."""
 
     link: PreviewLink
     closed: str | None
@@ -197,7 +197,7 @@ class PreviewLinkRow:
 
 @answers_refusals
 def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET lists the links, POST makes one, whose address is shown this once, or revokes one."""
+    """GET lists the links, POST creates one (its address is shown only once) or revokes one."""
     require(request, "posts.preview")
     post, layers = read(request, post_id)
     do = request.POST.get("do", "")

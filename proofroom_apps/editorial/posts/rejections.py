@@ -1,5 +1,6 @@
-"""Rejections by reviewers, read from the events: beside a proposal that comes for the same place again, and on the
-page where a person says that one is to be proposed again after all.
+"""Rejections by reviewers, read from the events.
+
+They are shown beside a new proposal for the same place, and on the page that restores rejected changes.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ _MAX_NOTE_LENGTH: Final = 80
 
 @dataclass(frozen=True, slots=True)
 class DroppedChange:
-    """One change of a rejection. `back_by` took it back."""
+    """One rejected change. `back_by` is the user who restored it."""
 
     label: str
     back_by: str = ""
@@ -66,9 +67,9 @@ class DroppedChange:
 
 @dataclass(frozen=True, slots=True)
 class RejectionRow:
-    """Changes that a person dropped out of a layer. `runs` are those that had proposed some of them.
+    """Changes that a user rejected. `runs` are the runs that had proposed some of them.
 
-    `url` is where they can be taken back, empty where none of them is kept.
+    `url` is the page that restores them, empty if none of them is still stored.
     """
 
     layer: str
@@ -81,13 +82,13 @@ class RejectionRow:
 
     @property
     def back_by(self) -> str:
-        """Who took all of it back; empty where some of it stands, or several people did."""
+        """Name of the user who restored all of it; empty if a part is not restored, or several users did it."""
         names = {change.back_by for change in self.changes}
         return names.pop() if len(names) == 1 else ""
 
 
 def rejections_of(post: Post, layers: Layers) -> list[RejectionRow]:
-    """The latest rejections of a post, newest first. Two queries."""
+    """Return the latest rejections of a post, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES).select_related("actor")
     found = [(event, _strings(event, "paths")) for event in events.order_by("-id")[:_MAX_EVENTS]]
     return _read_rejections(post, layers, found)
@@ -96,7 +97,7 @@ def rejections_of(post: Post, layers: Layers) -> list[RejectionRow]:
 def rejections_of_run(
     post: Post, layers: Layers, run_id: str, staged: Sequence[str], since: datetime
 ) -> list[RejectionRow]:
-    """Those of what a run had staged, newest first. Two queries."""
+    """Return the rejections of a run's staged changes, newest first. Two queries."""
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES, created_at__gte=since)
     found: list[tuple[Event, list[str]]] = []
     for event in events.select_related("actor").order_by("-id")[:_MAX_EVENTS]:
@@ -151,19 +152,19 @@ def _strings(event: Event, key: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class EarlierRejectionNotes:
-    """The rejections of a card, newest first; the older ones are folded."""
+    """The earlier rejections of a card, newest first; older ones are folded."""
 
     newest: Sequence[EarlierRejection]
     older: Sequence[EarlierRejection]
 
     @property
     def has_same(self) -> bool:
-        """Whether the same words were rejected before."""
+        """True if the same text was rejected before."""
         return any(one.is_same for one in (*self.newest, *self.older))
 
 
 def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRejectionNotes]:
-    """Return what the cards of a layer say, by path. One query."""
+    """Return the notes for the cards of a layer, by path. One query."""
     return {
         path: EarlierRejectionNotes(ones[:_NEWEST_SHOWN], ones[_NEWEST_SHOWN:])
         for path, ones in rejections_before(post, view.changes).items()
@@ -171,7 +172,7 @@ def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRej
 
 
 def rejection_reasons(rows: Iterable[QueuedChange]) -> Mapping[int, list[str]]:
-    """Return what lines of the inbox say, by their ids. One query."""
+    """Return the earlier reasons for the rows of the inbox, by row id. One query."""
     reasons = {}
     for pk, ones in rejections_before_queued(rows).items():
         latest = next((one.note for one in ones if one.note), "")
@@ -190,7 +191,7 @@ _IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
 
 @answers_refusals
 def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpResponse:
-    """GET shows what these rejections dropped, POST takes back what is ticked, or all of it."""
+    """GET shows the rejected changes, POST restores the ticked ones, or all."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     if not _IDS.fullmatch(rejections):
@@ -240,7 +241,7 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
 
 
 def _take_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResponse:
-    """The button in the message that follows a rejection names no paths, and means all of it."""
+    """Restore rejected changes. The button in a message sends no paths, which restores all."""
     ticked = request.POST.getlist("path") if "chosen" in request.POST else None
     try:
         if ticked == []:

@@ -36,7 +36,7 @@ from proofroom_apps.editorial.posts.undo import offer_undo_revert
 
 _PAGE_SIZE = 50
 _LATEST: Final = 10
-"""Revisions that the editor shows beside the content."""
+"""Number of revisions shown in the editor."""
 _MAX_CHOICES = 200
 _LABELS_SHOWN: Final = 3
 _REASONS: Final[Mapping[str, Promise]] = {
@@ -53,22 +53,22 @@ _REASONS: Final[Mapping[str, Promise]] = {
 
 
 _STATUSES_READ: Final = 500
-"""Changes of a post's status that are looked at, the latest first."""
+"""Number of latest status changes that are read."""
 _MOVES: Final[Mapping[str, Promise]] = {
     "post.published": gettext_lazy("Published"),
     "post.schedule-failed": gettext_lazy("Could not be published on schedule"),
     "post.deleted": gettext_lazy("Moved to trash"),
     "post.restored": gettext_lazy("Restored from trash"),
 }
-"""What happened to the post as a whole, by the name of its event."""
+"""Status changes by event name."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryLine:
-    """A revision with what made it, who did, and what changed, in words; or a change of the status, without one.
+    """A revision with its cause, author and changes in words, or a status change without a revision.
 
-    `earlier` is the version before it to compare it with; none where both have the same content. `is_current`: it
-    holds what the post says now.
+    `earlier` is the previous version for the comparison; None if the content is equal. `is_current`: it equals the
+    post's present content.
     """
 
     at: datetime
@@ -82,7 +82,7 @@ class HistoryLine:
 
 @answers_refusals
 def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """The list, newest first, with two to compare; `?part=latest` is the beginning of it for the editor."""
+    """List the revisions, newest first, with two to compare; `?part=latest` returns the first ones for the editor."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     rows = post.revisions.defer("document").order_by("-version")
@@ -121,9 +121,9 @@ def _describe(
     live: PostDocument,
     later: Revision | None = None,
 ) -> list[HistoryLine]:
-    """The revisions in words, and between them what became of the status. Two queries.
+    """Return the revisions in words, with status changes between them. Two queries.
 
-    `later` is the revision after them, where they are not the latest.
+    `later` is the next newer revision, if they are not the latest.
     """
     if not found:
         return _status_lines(post)
@@ -165,7 +165,7 @@ def _describe(
 
 
 def _status_lines(post: Post) -> list[HistoryLine]:
-    """When the post was published, taken from the site, archived, deleted or restored, the latest first."""
+    """Return the lines for publishing, unpublishing, archiving, deleting and restoring, newest first."""
     events = Event.objects.filter(
         Q(name__in=_MOVES) | Q(name="post.updated", payload__changedPaths=[]), post_id=post.pk
     )
@@ -190,7 +190,7 @@ def _status_lines(post: Post) -> list[HistoryLine]:
 
 
 def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping[str, str]) -> str:
-    """The labels of what changed, by the names that the live post has for its modules."""
+    """Return the labels of the changed paths, with the live post's names for modules."""
     labels = list(dict.fromkeys(label_of(path, document, names) for path in revision.changed_paths))
     shown, more = labels[:_LABELS_SHOWN], len(labels) - _LABELS_SHOWN
     if more > 0:
@@ -200,7 +200,7 @@ def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping
 
 @answers_refusals
 def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Return what leads from one revision (`?from=`) to another (`&to=`)."""
+    """Show the differences from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     one = find_revision(post, request.GET.get("from", ""))
@@ -237,7 +237,7 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 @answers_refusals
 def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
-    """GET shows what restoring would change, POST does it."""
+    """GET shows the changes of a restore, POST restores."""
     require(request, "posts.revisions.manage")
     post, layers = read(request, post_id)
     revision = find_revision(post, str(revision_id))
@@ -279,13 +279,13 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
 
 
 def compare_documents(before: PostDocument, after: PostDocument, who: Scoped) -> list[CardGroup]:
-    """Return what leads from one to the other, as cards."""
+    """Return the differences between two documents as cards."""
     changes = diff(before, after)
     return cards_between(before, after, changes, references_of(changes, before, after, who=who))
 
 
 def find_revision(post: Post, revision_id: str) -> Revision:
-    """A revision of this very post. Raises `Http404`."""
+    """Return a revision of this post. Raises `Http404`."""
     found = find_by_id(post.revisions, revision_id)
     if found is None:
         raise Http404(_("Revision not found."))

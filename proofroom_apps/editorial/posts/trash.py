@@ -1,4 +1,4 @@
-"""The page that asks before a post is deleted, and the trash."""
+"""The confirmation page for deleting a post, and the trash."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PAGE_SIZE = 50
 
 @answers_refusals
 def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET asks, POST puts the post into the trash."""
+    """GET asks, POST moves the post to the trash."""
     require(request, "posts.delete")
     post, layers = read(request, post_id)
     if request.method == "POST":
@@ -54,7 +54,7 @@ def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 @answers_refusals
 def trash(request: HttpRequest) -> HttpResponse:
-    """The trash: GET lists, POST restores one (`one`), or those that are ticked (`post`)."""
+    """GET lists the trash, POST restores one post (`one`) or the ticked ones (`post`)."""
     require(request, "posts.restore")
     if request.method == "POST":
         one = request.POST.get("one")

@@ -39,7 +39,7 @@ def offer_undo_restore(request: HttpRequest, post: Post) -> SafeString | str:
 
 
 def undo_copy_value(request: HttpRequest, copy: Post) -> str:
-    """What a button sends that moves a copy to the trash; empty for whoever may not."""
+    """Return the value of a button that moves a copy to the trash; empty without permission."""
     if not may(request, "posts.delete"):
         return ""
     arguments: JsonObject = {"post": str(copy.pk), "version": copy.version}
@@ -55,7 +55,10 @@ def offer_undo_status(
     running: Sequence[UUID] = (),
     was_never_published: bool = False,
 ) -> SafeString | str:
-    """`post` as it stands now; the status, the schedule and the running variations are those that it had."""
+    """Return an undo button for a status change.
+
+    `post` has the new state; status, schedule and running variations are the old ones.
+    """
     if not may(request, status_permission(before)):
         return ""
     arguments: JsonObject = {

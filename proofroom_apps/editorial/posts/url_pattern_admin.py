@@ -1,4 +1,4 @@
-"""URL patterns: what the addresses of a post type look like in a language."""
+"""URL patterns: the addresses of a post type in a language."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
 
 
 def _preview_context(type_name: str, locale: str, pattern: str) -> dict[str, Any]:
-    """Return what the page shows of the pattern; nothing before one is typed."""
+    """Return the preview of a pattern for the template; empty without a pattern."""
     is_known = type_name in post_types and locale in settings.CMS_ENV.locales
     found = preview_pattern(type_name, locale, pattern) if pattern and is_known else None
     return {"found": found, "most": MAX_POSTS_READ}

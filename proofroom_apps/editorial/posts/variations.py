@@ -1,4 +1,4 @@
-"""The page of the variations of a post: what runs and for how many visitors, and the question before each change."""
+"""The variations page of a post: running variations, their shares, and a confirmation for each change."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ class VariationForm(WeightForm):
 
 @dataclass(frozen=True, slots=True)
 class VersionChange:
-    """The changes of others in the post or in the variation, by the names that people know."""
+    """Changes by other users in the post or the variation, by label."""
 
     name: str
     labels: list[str]
 
 
 def promote_reviewed(request: HttpRequest, post: Post) -> bool:
-    """Return whether that is done or refused for good; else something moved since the question was shown."""
+    """Promote a variation. Return False only if the content changed since the confirmation was shown."""
     with refusals_as_messages(request):
         try:
             promote_variation(
@@ -92,7 +92,7 @@ def promote_reviewed(request: HttpRequest, post: Post) -> bool:
 
 
 def find_version_changes(request: HttpRequest, post: Post, row: Post) -> list[VersionChange]:
-    """Return what others changed in each of the two since the version that was sent."""
+    """Return the changes by other users in the post and the variation since the submitted versions."""
     found = []
     for one, name in ((post, "version"), (row, "variation_version")):
         since = version_sent(request, name)
@@ -109,7 +109,7 @@ def find_version_changes(request: HttpRequest, post: Post, row: Post) -> list[Ve
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """The original or one of its variations: how many of the visitors it has, and its part of the picture of that."""
+    """The original or a variation: its share of visitors, and its part of the chart."""
 
     post: Post
     name: str
@@ -127,7 +127,7 @@ class Version:
 
 @answers_refusals
 def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET lists them, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
+    """GET lists variations, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     form = VariationForm(request.POST if request.POST.get("do") == "create" else None)
@@ -168,7 +168,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def _change(request: HttpRequest, post: Post, do: str) -> None:
-    """Change the share of a variation, or whether it runs, and say so."""
+    """Change the share of a variation, or start or stop it, and add a message."""
     fields: dict[str, Any] = {"running": do == "start"}
     if do == "weigh":
         form = WeightForm(request.POST)
@@ -196,7 +196,7 @@ def _rows(post: Post) -> list[Post]:
 
 
 def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Version]:
-    """The original first; in the picture each begins where the one before ends."""
+    """Return the versions, the original first. In the chart each begins where the previous one ends."""
     rest = 100 - sum(row.variation_weight or 0 for row in rows if row.variation_running)
     found = [Version(post, ORIGINAL, rest, 0, True, 0, _seen_at(post, ORIGINAL))]
     begins = rest
@@ -220,8 +220,10 @@ def _seen_at(post: Post, name: str) -> str:
 
 
 def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> HttpResponse:
-    """What a step would change for visitors. A promotion shows every change of the content, too, and after a POST
-    that came too late what moved."""
+    """Return the confirmation page of a step.
+
+    For a promotion it lists all content changes and, after a conflict, the changes since.
+    """
     require(request, "posts.edit" if ask == "promote" else "posts.publish")
     rows = _rows(post)
     chosen = request.POST.get("value", request.GET.get("variation"))
@@ -252,7 +254,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
 
 
 def _without_goal(layers: Layers, row: Post) -> list[str]:
-    """The versions whose visitors can reach no goal, by name."""
+    """Return the names of the versions without a reachable goal."""
     documents = {ORIGINAL: layers.live, row.variation: post_repository.load(row)}
     return [name for name, document in documents.items() if not has_reachable_goal(document)]
 

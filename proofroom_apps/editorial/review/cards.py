@@ -1,4 +1,4 @@
-"""The cards of a layer with what only a request knows: decisions so far, links to runs and agents."""
+"""The cards of a layer with data of the request: decisions, links to runs and agents."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject
 
 @dataclass(frozen=True, slots=True)
 class Decisions:
-    """The marks of a person so far: accept or reject by path, the note of each rejection, and what moved since.
+    """The user's decisions: accept or reject by path, notes of rejections, and paths that changed since.
 
-    `accepts_safe` accepts what is open still and needs no second look.
+    `accepts_safe` accepts all undecided changes that are safe.
     """
 
     by_path: Mapping[str, str] = field(default_factory=dict)
@@ -60,9 +60,11 @@ class Decisions:
 
 @dataclass(frozen=True, slots=True)
 class ReviewCard:
-    """A card as it is shown. `decision` is accept, reject or leave; `was` what it was before the change moved.
+    """A card for the template.
 
-    `seen` names the change as it stands; `again` asks the agent once more; `source` is there for a translation.
+    `decision` is accept, reject or leave; `was` is the decision before the change was modified.
+
+    `seen` identifies the shown state of the change; `again` asks the agent again; `source` is set for a translation.
     """
 
     card: ChangeCard
@@ -92,7 +94,7 @@ class ReviewCard:
 
 @dataclass(frozen=True, slots=True)
 class ReviewGroup:
-    """The cards of a module, or of the post itself."""
+    """The cards of a module, or of the post's own fields."""
 
     name: str
     cards: tuple[ReviewCard, ...]
@@ -106,7 +108,7 @@ class ReviewGroup:
 
 @dataclass(frozen=True, slots=True)
 class ReviewLayer:
-    """All cards, the runs that proposed them with how many each did, and the token for all that is seen."""
+    """All cards, the runs that proposed them with the number of changes, and the token of the shown state."""
 
     groups: list[ReviewGroup]
     runs: list[tuple[RunView, int]]
@@ -119,9 +121,9 @@ class ReviewLayer:
 
 @dataclass(frozen=True, slots=True)
 class CardBuilder:
-    """Makes the cards of a layer from what was looked up for all of them at once.
+    """Builds the cards of a layer from data loaded for all of them.
 
-    `document` is what AI Review holds: a new proposal goes there, whatever layer it is asked from.
+    `document` is the content of AI Review: a new proposal goes there from any layer.
     """
 
     decisions: Decisions
@@ -165,7 +167,7 @@ class CardBuilder:
         )
 
     def retry_action(self, card: ChangeCard) -> FieldAction | None:
-        """The link that asks again for what an agent or AI client proposed; None where nobody can be asked."""
+        """Return the link that asks an agent or AI client again, or None if that is not possible."""
         path, mark = card.path, card.mark
         if mark is None or not mark.is_ai or card.kind != "changed":
             return None
@@ -184,7 +186,7 @@ class CardBuilder:
 def build_layer_cards(
     request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
 ) -> ReviewLayer:
-    """The groups of a layer. At most ten queries, however many changes; one more for a translation."""
+    """Return the groups of a layer. At most ten queries; one more for a translation."""
     references = references_of(view.changes, view.document, view.below, who=actor_of(request))
     is_live = layers.post.status == Status.PUBLISHED
     judgements = read_judgements(layers.post, view)
@@ -217,7 +219,7 @@ def build_layer_cards(
 
 
 def editable_paths(view: LayerView) -> set[str]:
-    """The changed values that have a form: fields, props, and modules that the layer adds."""
+    """Return the changed values that have a form: fields, props, and modules that the layer adds."""
     document = view.document
     paths = {unit.path for section in post_sections(document) for unit in section.units}
     for module in document.modules:

@@ -1,4 +1,4 @@
-"""Messages after decisions: what happened, how it can be taken back, and where the next one waits."""
+"""Messages after decisions: the result, an undo link, and the next review."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from proofroom_apps.editorial.posts.post_pages import (
 def add_confirmations(
     request: HttpRequest, post: Post, view: LayerView, done: LayerOutcome
 ) -> None:
-    """Leave messages about what was decided."""
+    """Add messages about the decisions."""
     if done.taken:
         # The link to what takes it back, for those who may.
         undo = url = ""
@@ -67,7 +67,7 @@ def add_confirmations(
 
 
 def rejected_message(post: Post, count: int, rejections: Collection[int]) -> SafeString:
-    """Return what was rejected, with a button that takes it back."""
+    """Return the message on rejections, with an undo button."""
     text = ngettext(
         "%(count)s change rejected. You can undo this under Revisions for 30 days.",
         "%(count)s changes rejected. You can undo this under Revisions for 30 days.",
@@ -79,7 +79,7 @@ def rejected_message(post: Post, count: int, rejections: Collection[int]) -> Saf
 
 
 def take_back_button(post: Post, rejections: Collection[int], label: str) -> SafeString:
-    """Of a message; the form that it belongs to stands in the frame of every page."""
+    """Return the undo button of a message. Its form is in the frame of every page."""
     return format_html(
         '<button type="submit" form="message-form" formaction="{}">{}</button>',
         rejection_url(post, rejections),
@@ -124,7 +124,7 @@ def _with_link(text: str, label: str, url: str) -> SafeString:
 
 @dataclass(frozen=True, slots=True)
 class NextReview:
-    """The post to go on with, and how many other layers wait."""
+    """The next post to review, and the number of other waiting layers."""
 
     title: str
     url: str
@@ -133,9 +133,9 @@ class NextReview:
 
 
 def find_next_review(post: Post, layer: Layer, who: Scoped) -> NextReview | None:
-    """The next layer of another post that somebody may decide on. One query.
+    """Return the next layer of another post that the user may decide on. One query.
 
-    Those of the same kind come first, and of them what waits longest.
+    Layers of the same kind come first, then the longest waiting.
     """
     drafts = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True)
     waiting = about_in_scope(drafts, who).exclude(post=post)

@@ -1,4 +1,4 @@
-"""The review page of a layer: what changes, field by field, and a person's decisions on it."""
+"""The review page of a layer: its changes, and the user's decisions."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _carry_out(
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
-    """Every radio group that was decided, also of changes that are gone by now."""
+    """Return the decisions of the form, including those on changes that no longer exist."""
     sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
     by_path = {
         key: value
@@ -127,7 +127,7 @@ def _read_decisions(request: HttpRequest) -> Decisions:
 
 
 def _read_post_seen(request: HttpRequest) -> PostSeen | None:
-    """What the page said of the post, if anything. What is no version is none that stands."""
+    """Return the post's state that the page showed, or None. An invalid version never matches."""
     sent = request.POST.get("version")
     if sent is None:
         return None
@@ -136,7 +136,7 @@ def _read_post_seen(request: HttpRequest) -> PostSeen | None:
 
 
 def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list[str], list[str]]:
-    """What is accepted and what is rejected. A decision on a passage goes before that on its whole change."""
+    """Return the accepted and the rejected paths. A decision on a passage overrides the one on its change."""
     passages: dict[str, dict[str, str]] = {}
     for name, word in marked.items():
         if SEPARATOR in name:
@@ -178,7 +178,7 @@ def _show_problem(
 
 
 def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
-    """Nothing was marked: ask whether all of it is meant, naming each."""
+    """Ask for confirmation of all changes by name, since none was marked."""
     request, post, view = reviewed.request, reviewed.post, reviewed.view
     if not view.exists:
         return HttpResponseRedirect(review_url(post, view.layer))

@@ -1,4 +1,4 @@
-"""Editing a staged change where it is reviewed: it stays in its layer, and stays the words of who proposed them."""
+"""Editing a staged change in its review. It stays in its layer and keeps its author."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ from proofroom_apps.editorial.posts.post_pages import read as read_post
 from proofroom_apps.editorial.review.page import Reviewed, may_edit
 
 _PART_HEADER = "X-Part"
-"""The header of a script that asks for the form alone."""
+"""The header with which a script requests only the form."""
 _MAX_TEXT_SHOWN = 5000
 
 
 @answers_refusals
 def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """`?layer=&path=`: GET a form of one change, POST stages what was typed into it."""
+    """Edit the change at `?layer=&path=`: GET shows its form, POST stages the new value."""
     require(request, "posts.edit", "posts.review.save")
     post, layers = read_post(request, post_id)
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else Layer.AI_REVIEW
@@ -79,7 +79,7 @@ def _leave_form(reviewed: Reviewed, path: str) -> HttpResponse:
 
 
 def units_of(path: str, document: PostDocument) -> list[FormUnit]:
-    """The values behind a change: the one at its path, or all of a module."""
+    """Return the units of a change: the one at its path, or all of a module."""
     if path.startswith("post."):
         units = [unit for section in post_sections(document) for unit in section.units]
         return [unit for unit in units if unit.path == path]

@@ -1,4 +1,4 @@
-"""The review page of a layer, put together: cards, counts, runs, preview, words for the script."""
+"""The review page of a layer: cards, counts, runs, preview, texts for the script."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ class Reviewed:
         return self.view.layer == Layer.REVIEW
 
     def labels(self, paths: Sequence[str]) -> list[tuple[str, str]]:
-        """Each path with its name."""
+        """Return each path with its label."""
         names = module_names(self.view.document, self.view.below)
         return [(path, label_of(path, self.view.document, names)) for path in paths]
 
 
 def may_edit(request: HttpRequest, post: Post, layer: Layer) -> bool:
-    """Return whether somebody may write in the layer by hand, as the service will judge."""
+    """Return whether the user may edit the layer by hand. Same rule as in the service."""
     if layer == Layer.REVIEW:
         return may(request, "posts.review.save", post)
     return may(request, "posts.edit", post)
@@ -64,7 +64,7 @@ def show(
     more: Mapping[str, Any] | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    """The page, with what was decided so far."""
+    """Return the page with the decisions so far."""
     request, post, layers, view = reviewed.request, reviewed.post, reviewed.layers, reviewed.view
     is_review = reviewed.is_review
     right = "posts.review.approve" if is_review else "posts.ai-review.approve"
@@ -123,7 +123,7 @@ def show(
 
 
 def _switches(reviewed: Reviewed) -> dict[str, Any]:
-    """Inline or side by side; the page before and after."""
+    """Return the switches: inline or side by side, and the page before or after."""
     layer = reviewed.view.layer
     below = "source" if reviewed.is_review else Layer.REVIEW.value
 
@@ -143,7 +143,7 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
 def script_texts(
     *, is_review: bool, publishing: PublishOffer | None = None
 ) -> dict[str, list[str]]:
-    """Return what the script says, each for one and for more; the page has no other words in it."""
+    """Return all texts of the script, each in singular and plural."""
     both = (1, 2)
     if is_review:
         take = [ngettext("Approve %(count)s", "Approve %(count)s", n) for n in both]
@@ -203,7 +203,7 @@ def script_texts(
 
 
 def publish_texts(offer: PublishOffer) -> dict[str, list[str]]:
-    """Return what the script says of "Approve and publish"."""
+    """Return the script's texts for "Approve and publish"."""
     both = (1, 2)
     goes = [
         ngettext(

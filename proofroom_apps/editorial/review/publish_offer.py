@@ -1,4 +1,4 @@
-"""What "Approve and publish" would make live, as the review says it before anybody presses the button."""
+"""The effects of "Approve and publish", shown in the review beforehand."""
 
 from __future__ import annotations
 
@@ -19,10 +19,12 @@ from proofroom.core.errors import CmsError
 
 @dataclass(frozen=True, slots=True)
 class PublishOffer:
-    """`address` is where the post is read then, `moved_address` where with the staged slug or parent accepted.
+    """The offer to publish.
 
-    `held` are the paths that cannot go live from AI Review, since Review holds another change there; `other_count`
-    is what waits in the other layer and stays there.
+    `address` is the address after publishing; `moved_address` is that with the staged slug or parent accepted.
+
+    `held` are paths that cannot go live from AI Review because Review changes them too; `other_count` is the number
+    of changes that stay in the other layer.
     """
 
     post: Post
@@ -41,7 +43,7 @@ class PublishOffer:
 
 
 def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> PublishOffer | None:
-    """None for those who may not, and where it would do what the button of the layer does already."""
+    """Return the offer. None without permission, or if it would equal the layer's main button."""
     post = layers.post
     is_draft = post.status == Status.DRAFT
     is_useful = is_draft or (view.layer == Layer.AI_REVIEW and post.status == Status.PUBLISHED)
@@ -66,7 +68,7 @@ def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> P
 
 
 def _address(post: Post, slug: str, parent_id: object) -> str:
-    """The path of the post once it is published; none where it could have none."""
+    """Return the path of the post after publishing; empty if it would have none."""
     shown = copy(post)
     shown.slug = slug
     shown.published_at = post.published_at or timezone.now()

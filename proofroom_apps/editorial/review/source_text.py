@@ -1,4 +1,4 @@
-"""The text of the source beside the changes of a translation, and what of each does not agree with it."""
+"""The source text beside the changes of a translation, and their mismatches."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from proofroom.definitions import modules, props_of
 _PLAIN: Final = References()
 _FACTS: Final = frozenset({"number", "date", "price", "name", "negation"})
 MAX_SHOWN: Final = 30
-"""Mismatches that a card names; the rest is counted."""
+"""Maximum number of mismatches on a card; others are counted."""
 
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """What the source says where a translation changes. `stretches` are empty where it says nothing."""
+    """The source text for a change in a translation. `stretches` is empty if the source has no text there."""
 
     locale: str
     title: str
@@ -50,9 +50,9 @@ class SourceText:
 
 
 def source_texts(post: Post, view: LayerView, who: Scoped) -> Mapping[str, SourceText]:
-    """The texts of the source by the paths of a layer's changes.
+    """Return the source texts by path of a layer's changes.
 
-    Empty for a post that is no translation, or whose source `who` may not see. One query for a translation.
+    Empty for a post that is not a translation, or whose source `who` may not see. One query for a translation.
     """
     source = load_sources([post], who).get(post.pk)
     if source is None:
@@ -69,9 +69,9 @@ def source_texts(post: Post, view: LayerView, who: Scoped) -> Mapping[str, Sourc
 
 
 def without_agreeing_facts(card: ChangeCard) -> ChangeCard:
-    """A card of words that are new in a translation, without the notes on facts: the source has them as well.
+    """Return a card of new text in a translation without notes on facts, which the source contains too.
 
-    What does not agree with the source is named by itself.
+    Mismatches with the source are reported separately.
     """
     if card.comparison.words_before:
         return card
@@ -83,7 +83,7 @@ def without_agreeing_facts(card: ChangeCard) -> ChangeCard:
 
 
 def _lines(change: Change, view: LayerView, source: TranslationSource) -> Sequence[ShownLine]:
-    """The words of the source for a change; none for what is no text."""
+    """Return the source lines of a change; empty for other values than text."""
     document = view.document
     if change.kind != "moved" and change.module_id and change.path.count(".") == 1:
         module = source.module_for(change.module_id)
@@ -113,7 +113,7 @@ def _lines_of_module(module: ModuleDocument, source: TranslationSource) -> Seque
 
 
 def _words(lines: Sequence[ShownLine]) -> Sequence[ShownLine]:
-    """The lines that have words, as they stand."""
+    """Return the lines with text, marked as unchanged."""
     return [
         replace(
             line,

@@ -1,1 +1,1 @@
-"""Pages of global modules, menus and terms: what they were, where they show, what is proposed for them."""
+"""Pages of global modules, menus and terms: history, usage, proposals."""

@@ -1,4 +1,4 @@
-"""Two states of a global module, a menu or a term, compared field by field as those of a post are."""
+"""Comparison of two states of a global module, menu or term, field by field."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _PROPS: Final = "props."
 
 @dataclass(frozen=True, slots=True)
 class ComparedField:
-    """A field of the documents: its path, what people call it, and the kind of its value."""
+    """A field of the documents: path, label, and kind of value."""
 
     path: str
     label: str
@@ -38,14 +38,14 @@ class ComparedField:
 
 @dataclass(frozen=True, slots=True)
 class SharedComparison:
-    """The documents of one row side by side."""
+    """The comparison of a row's documents."""
 
     kind: SharedKind
     row: SharedRow
     who: Scoped
 
     def changed_fields(self, before: JsonObject, after: JsonObject) -> list[ComparedField]:
-        """The fields that differ. No query."""
+        """Return the fields that differ. No query."""
         return [
             field
             for field in self._fields(before, after)
@@ -53,7 +53,7 @@ class SharedComparison:
         ]
 
     def groups(self, before: JsonObject, after: JsonObject) -> list[CardGroup]:
-        """What leads from one document to the other, as cards. Five queries at most, none where they are the same."""
+        """Return the differences of two documents as cards. At most five queries, none if they are equal."""
         changed = self.changed_fields(before, after)
         if not changed:
             return []
@@ -90,7 +90,7 @@ class SharedComparison:
 
     @property
     def name(self) -> str:
-        """The heading over the fields: the type of a global module, else the kind."""
+        """Heading over the fields: the type of a global module, else the kind."""
         if isinstance(self.row, ModuleInstance):
             return module_label(self.row.type)
         return _("Menu") if self.kind.name == MENU else _("Term")
@@ -109,7 +109,7 @@ class SharedComparison:
             yield ComparedField("parentId", _("Parent term"), ValueShape("taxonomy-reference"))
 
     def _titles(self, *documents: JsonObject) -> Mapping[str, str]:
-        """The titles of the posts that the items of a menu name. One query."""
+        """Return the titles of posts in a menu's items. One query."""
         ids = {id_ for document in documents for id_ in menu_post_ids(_items(document["items"]))}
         seen = visible_to(Post.objects.all(), self.who)
         rows = seen.filter(pk__in=ids).values_list("pk", "title", "path")
@@ -117,7 +117,7 @@ class SharedComparison:
 
 
 def outline(items: Value, titles: Mapping[str, str], depth: int = 0) -> Iterator[str]:
-    """The items of a menu as lines of text: where each leads, one step further in for each level."""
+    """Yield a menu's items as lines with their targets, indented by level."""
     for item in _items(items):
         label, url = str(item.get("label") or ""), str(item.get("url") or "")
         if item.get("type") == "post":
@@ -132,7 +132,7 @@ def _items(value: object) -> Sequence[Mapping[str, Json]]:
 
 
 def _plain_items(value: object) -> list[Json]:
-    """The items without their ids, and without the addresses that pages look up."""
+    """Return the items without ids, and without addresses that pages look up."""
     return [
         {
             "label": item.get("label"),
@@ -146,7 +146,7 @@ def _plain_items(value: object) -> list[Json]:
 
 
 def _module_fields(type_: str, documents: Collection[JsonObject]) -> Iterator[ComparedField]:
-    """The props in the order of the definition; those that it does not know any more come last."""
+    """Yield the props in the order of the definition, then undefined ones."""
     definition = modules.get(type_)
     known = props_of(definition.Props) if definition else {}
     stored = [name for document in documents for name in _props(document)]

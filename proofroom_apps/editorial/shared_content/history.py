@@ -41,7 +41,7 @@ _REASONS: Final[Mapping[str, Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class SharedRevisionLine:
-    """A revision with what made it, the fields that changed, and the version before it."""
+    """A revision with its cause, the changed fields, and the previous version."""
 
     revision: SharedRevision
     reason: str
@@ -51,7 +51,7 @@ class SharedRevisionLine:
 
 
 def open_row(request: HttpRequest, kind_name: str, row_id: UUID) -> tuple[SharedKind, SharedRow]:
-    """The kind and the row of an address, for whoever may edit them. Raises `NotFound`, `Http404`."""
+    """Return kind and row of an address, if the user may edit them. Raises `NotFound`, `Http404`."""
     kind = find_kind(kind_name)
     require(request, kind.permission)
     row = kind.find(row_id)
@@ -71,7 +71,7 @@ def shared_page(
     tab: str,
     waiting: SharedProposal | None = None,
 ) -> TemplateResponse:
-    """A page of one row, with its tabs."""
+    """Return a page of one row with its tabs."""
     frame = {
         **admin.site.each_context(request),
         "title": title,
@@ -87,7 +87,7 @@ def shared_page(
 
 @answers_refusals
 def shared_history(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """The revisions, newest first, each with what changed against the one before it."""
+    """List the revisions, newest first, each with the fields it changed."""
     kind, row = open_row(request, kind_name, row_id)
     rows = list_revisions(kind.name, row_id)
     found = Paginator(rows, _PAGE_SIZE).get_page(request.GET.get("page"))
@@ -139,7 +139,7 @@ def _describe(
 
 @answers_refusals
 def shared_compare(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """Return what leads from one revision (`?from=`) to another (`&to=`)."""
+    """Show the differences from one revision (`?from=`) to another (`&to=`)."""
     kind, row = open_row(request, kind_name, row_id)
     one = find_revision(kind.name, row_id, request.GET.get("from", ""))
     other = find_revision(kind.name, row_id, request.GET.get("to", ""))
@@ -168,7 +168,7 @@ def shared_compare(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
 def shared_restore(
     request: HttpRequest, kind_name: str, row_id: UUID, revision_id: UUID
 ) -> HttpResponse:
-    """GET shows what restoring would change, POST does it."""
+    """GET shows the changes of a restore, POST restores."""
     kind, row = open_row(request, kind_name, row_id)
     revision = find_revision(kind.name, row_id, revision_id)
     if request.method == "POST":

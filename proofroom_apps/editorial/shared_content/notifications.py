@@ -1,4 +1,4 @@
-"""Notifications about global modules, menus and terms: what waits for approval, and what was decided on."""
+"""Notifications about global modules, menus and terms: waiting approvals and decisions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ _REJECTED: Final = "shared.rejected"
 
 
 def _find_waiting(event: Event) -> list[Notice]:
-    """Those who may approve it, but for everybody who wrote it. All that waits is one line."""
+    """Return a notice for the users who may approve the proposal, except its authors.
+
+    All waiting proposals are one line.
+    """
     proposal = SharedProposal.objects.filter(pk=str(event.payload["id"])).first()
     if proposal is None:  # what it was about is deleted since
         return []
@@ -55,7 +58,7 @@ def _describe_waiting(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 
 def _find_decided(event: Event) -> list[Notice]:
-    """Those who wrote what was decided on, but for who decided."""
+    """Return a notice for the authors of the decided proposal, except the reviewer."""
     proposal = SharedProposal.objects.filter(pk=str(event.payload["id"])).first()
     people = sorted({*proposal.writers} - {event.actor_id}) if proposal is not None else []
     if proposal is None or not people:
@@ -83,7 +86,7 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 
 def _proposals_of(rows: Sequence[Notification]) -> dict[str, SharedProposal]:
-    """The first proposal of each. One query."""
+    """Return the first proposal of each notification. One query."""
     ids = {UUID(row.subjects[0]) for row in rows}
     found = SharedProposal.objects.filter(pk__in=ids).defer("base", "document")
     return {str(proposal.pk): proposal for proposal in found}

@@ -1,4 +1,4 @@
-"""The pages that show a global module, a menu or a term: listed, and previewed with what is typed and not saved."""
+"""The pages that show a global module, menu or term: their list, and previews of unsaved values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAGE_SIZE: Final = 50
 
 @answers_refusals
 def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """The pages that show the row, published ones first."""
+    """List the pages that show the row, published ones first."""
     kind, row = open_row(request, kind_name, row_id)
     pages = pages_showing(row, actor_of(request))
     published = pages.filter(status=Status.PUBLISHED).order_by().count()
@@ -59,9 +59,9 @@ def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResp
 @require_http_methods(["GET", "POST"])
 @allow_admin_frame
 def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """One of the pages (`?post=`): POST with what the form holds, GET with the change that waits for approval.
+    """Preview one of the pages (`?post=`): POST with the form's values, GET with the waiting change.
 
-    A refused form answers with the reason.
+    An invalid form returns the reason.
     """
     kind, row = open_row(request, kind_name, row_id)
     post = find_by_id(pages_showing(row, actor_of(request)), request.GET.get("post"))
@@ -80,7 +80,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
 
 
 def preview_response(row: SharedRow, document: JsonObject, post: Post, label: str) -> HttpResponse:
-    """The page of a post as visitors would see it with that state of the row: for no cache and no search engine."""
+    """Return the page of a post with that state of the row. Not cached or indexed."""
     page = preview_page(post, open_layers(post).live, label, typed=_typed_of(row, document))
     response = HttpResponse(page)
     response["Cache-Control"] = "no-store"
@@ -103,7 +103,7 @@ def _typed_of(row: SharedRow, document: JsonObject) -> SharedPreview:
 
 
 def _sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
-    """The document of the row with what was sent, by the rules of a write. Raises `RuleViolation`."""
+    """Return the row's document with the submitted values, validated like a write. Raises `RuleViolation`."""
     if isinstance(row, Menu):
         try:
             items = read_items(data)

@@ -1,4 +1,4 @@
-"""Changes of global modules, menus and terms that wait for approval: compared with what is live, and decided on."""
+"""Changes of global modules, menus and terms that wait for approval: compared with live content, and decided."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _MAX_SHOWN: Final = 50
 
 @answers_refusals
 def shared_review(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
-    """GET compares what waits with what is live, POST decides on it (`do`: approve, reject, withdraw)."""
+    """GET compares the waiting change with live content, POST decides (`do`: approve, reject, withdraw)."""
     kind, row = open_row(request, kind_name, row_id)
     waiting = edit_state(request, kind, row).waiting
     if request.method == "POST":
@@ -93,7 +93,7 @@ def _decide(request: HttpRequest, waiting: SharedProposal | None) -> None:
 
 
 class ApprovalForm(forms.Form):
-    """A choice for each kind."""
+    """One choice for each kind."""
 
     def __init__(
         self, data: Mapping[str, object] | None = None, *, initial: dict[str, str]
@@ -107,7 +107,7 @@ class ApprovalForm(forms.Form):
 
 @answers_refusals
 def shared_approval(request: HttpRequest) -> HttpResponse:
-    """Which changes need approval before they are live."""
+    """Settings for the changes that need approval before they go live."""
     require(request, "settings.manage")
     form = ApprovalForm(request.POST if request.method == "POST" else None, initial=modes())
     if form.is_bound and save_form(
@@ -121,7 +121,7 @@ def shared_approval(request: HttpRequest) -> HttpResponse:
 
 
 def waiting_lines(request: HttpRequest) -> list[tuple[SharedProposal, str, str]]:
-    """What waits, with what people call its kind, and its address, for whoever may edit such. One query."""
+    """Return waiting proposals with label and address, for kinds the user may edit. One query."""
     labels = {kind.name: str(kind.label) for kind in shared_kinds}
     return [
         (row, labels[row.kind], reverse("admin:shared-review", args=[row.kind, row.row_id]))
@@ -130,6 +130,6 @@ def waiting_lines(request: HttpRequest) -> list[tuple[SharedProposal, str, str]]
 
 
 def waiting_shared(request: HttpRequest) -> QuerySet[SharedProposal]:
-    """What waits, of the kinds that the reader may edit."""
+    """Return waiting proposals of the kinds that the user may edit."""
     kinds = [kind.name for kind in shared_kinds if may(request, kind.permission)]
     return waiting_proposals().filter(kind__in=kinds)

@@ -20,11 +20,11 @@ from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
 
 MAX_OFFERED: Final = 20
-"""Pages that the preview beside the form offers."""
+"""Number of pages that the preview beside the form offers."""
 
 
 def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
-    """The live posts that somebody may see, whose pages show the row; published ones first. No query yet."""
+    """Return the visible posts whose pages show the row, published ones first. No query yet."""
     posts = visible_to(Post.objects.alive(), who).filter(is_placeholder=False, variation_of=None)
     if isinstance(row, ModuleInstance):
         placed = PostModule.objects.filter(post=OuterRef("pk"), instance=row)
@@ -40,7 +40,10 @@ def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
 
 
 def _in_locales_of(menu: Menu) -> Q:
-    """Where pages show the menu: in its language; that of the default language also where there is no other."""
+    """Return the locales whose pages show the menu.
+
+    The default language's menu is the fallback for locales without one.
+    """
     if menu.locale != settings.CMS_ENV.default_locale:
         return Q(locale=menu.locale)
     others = Menu.objects.filter(slug=menu.slug, locale=OuterRef("locale")).exclude(pk=menu.pk)
@@ -49,7 +52,7 @@ def _in_locales_of(menu: Menu) -> Q:
 
 @dataclass(frozen=True, slots=True)
 class ShownPages:
-    """What the page with the form says of the pages that show its row. Two queries."""
+    """The number and first pages that show a row, for its form. Two queries."""
 
     published: int
     offered: list[Post]
@@ -58,7 +61,7 @@ class ShownPages:
 
 
 def shown_pages(request: HttpRequest, kind: SharedKind, row: SharedRow) -> Mapping[str, object]:
-    """`shown_on`, for the page with the form."""
+    """Return `shown_on` for the page with the form."""
     pages = pages_showing(row, actor_of(request))
     found = ShownPages(
         published=pages.filter(status=Status.PUBLISHED).order_by().count(),

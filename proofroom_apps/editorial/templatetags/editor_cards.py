@@ -1,4 +1,4 @@
-"""The modules of the editor as cards. A post has hundreds, of which most are closed and differ in few words."""
+"""Renders the modules of the editor as cards. A post can have hundreds, most of them closed and similar."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ register = template.Library()
 
 @register.simple_tag(takes_context=True)
 def module_cards(context: Context, cards: Iterable[ModuleCard]) -> SafeString:
-    """Return the cards. Of the page it takes `may_arrange`, `layer`, and what the controls of open ones need."""
+    """Return the cards. Reads `may_arrange`, `layer` and the data of open controls from the context."""
     engine = cast(Template, context.template).engine
     stamp = kept_stamp("admin/posts/module.html")
     may_arrange, layer = bool(context.get("may_arrange")), context.get("layer") or ""

@@ -1,4 +1,4 @@
-"""The changes that wait in the inbox as HTML."""
+"""Renders the waiting changes of the inbox."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from proofroom_apps.editorial.posts.authors import reason_label
 
 register = template.Library()
 _SAID_LENGTH = 140
-"""Characters of a reason that a line shows; its review shows all."""
+"""Maximum length of a reason in a line, in characters; its review shows all."""
 
 
 @register.simple_tag(takes_context=True)
 def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
-    """Return each change with what it differs in, who proposed it, and its decision."""
+    """Return each change with its difference, author and decision."""
     stamp = kept_stamp("admin/inbox_line.html")
     return SafeString(
         "".join(
@@ -77,7 +77,7 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
 
 
 def _difference(context: Context, line: QueueRow) -> SafeString:
-    """What `admin/cms/wait_diff.html` shows, without it where there are only plain lines."""
+    """Return the output of `admin/cms/wait_diff.html`, without rendering it for plain lines."""
     if line.more or line.is_cut or not all(one.is_plain for one in line.first):
         engine = cast(Template, context.template).engine
         with context.push(line=line):

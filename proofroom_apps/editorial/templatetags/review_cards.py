@@ -1,4 +1,4 @@
-"""The cards of a review as HTML. A page has hundreds, which differ in their texts and in a few switches."""
+"""Renders the cards of a review. A page can have hundreds, which differ in texts and a few switches."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def review_rail(groups: Iterable[ReviewGroup]) -> SafeString:
 def review_groups(context: Context, groups: Iterable[ReviewGroup]) -> SafeString:
     """Return the cards of each module below its name.
 
-    Of the page it takes `may_take`, `may_reject`, `is_split`, `edit_url` and `view`.
+    Reads `may_take`, `may_reject`, `is_split`, `edit_url` and `view` from the context.
     """
     heads, cards = _stamp(context, "group_head"), _CardDrawer(context)
     parts: list[str] = []
@@ -73,7 +73,7 @@ def review_groups(context: Context, groups: Iterable[ReviewGroup]) -> SafeString
 
 
 class _CardDrawer:
-    """Draws the cards of a page. What few cards have is rendered by templates of its own."""
+    """Renders the cards of a page. Rare parts have separate templates."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -169,7 +169,7 @@ class _CardDrawer:
 
 
 def drawn_difference(stretches: Sequence[DiffStretch]) -> SafeString | None:
-    """Return the difference as `admin/cms/difference.html` shows it; None where that takes more than plain lines."""
+    """Return the output of `admin/cms/difference.html`, or None if it has more than plain lines."""
     lines = [line for stretch in stretches for line in stretch.lines]
     if not all(line.is_plain for line in lines) or any(one.is_folded for one in stretches):
         return None

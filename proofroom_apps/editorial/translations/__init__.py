@@ -1,1 +1,1 @@
-"""Translations: the matrix of all posts, and the copies of one."""
+"""Translations: the matrix of all posts, and the translations of one."""

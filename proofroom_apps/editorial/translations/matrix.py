@@ -1,4 +1,4 @@
-"""The matrix of translations: posts by languages, and what is missing, older than its source, or waiting."""
+"""The translation matrix: posts by language, with missing, outdated and waiting translations."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _STATE_LABELS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class WaitingChanges:
-    """Changes that wait in a layer."""
+    """Waiting changes in a layer."""
 
     layer: str
     count: int
@@ -61,10 +61,12 @@ class WaitingChanges:
 
 @dataclass(frozen=True, slots=True)
 class MatrixCell:
-    """A post in one language; missing without one. `stale` counts values older than the source's, `untranslated`
-    texts that are copies of the source's, `mismatches` what live does not agree with the source.
+    """A post in one language; missing if it has no post.
 
-    `can_be_created` is of what is missing, and says whether it would be inside of the rights of who looks.
+    `stale` is the number of values older than the source's, `untranslated` of texts equal to the source's,
+    `mismatches` of live values that disagree with the source.
+
+    `can_be_created` is for a missing post: True if it would be in the user's scope.
     """
 
     locale: str
@@ -96,7 +98,7 @@ class MatrixRow:
 
 
 def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> list[MatrixRow]:
-    """Nine queries at most; five more where something changed since it was compared with its source."""
+    """Return the rows. At most nine queries; five more if a post changed since it was compared with its source."""
     scopes = scopes_for("posts.translate", who.scopes)
     open_types, open_locales = (
         names_left(scopes, "types", _types()),
@@ -152,7 +154,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
 
 @answers_refusals
 def translations(request: HttpRequest) -> HttpResponse:
-    """GET lists (`?q=`, `type`, `locale`, `state`), POST makes the translations that are ticked."""
+    """GET lists (`?q=`, `type`, `locale`, `state`), POST creates the ticked translations."""
     require(request, "posts.view")
     if request.method == "POST":
         return _create(request)
@@ -190,7 +192,7 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
 
 
 def read_matrix_filter(request: HttpRequest) -> MatrixFilter:
-    """Return what an address asks for; what is odd in it asks for nothing."""
+    """Return the filter of an address; invalid parameters are ignored."""
     query = request.GET
     chosen = {
         "type": query.get("type", "") if query.get("type") in _types() else "",

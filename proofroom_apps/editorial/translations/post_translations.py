@@ -1,4 +1,4 @@
-"""The translations of a post: listed, made, and called up to date."""
+"""The translations of a post: list, create, mark as up to date; and the panel of related links."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 _MAX_MISMATCHES: Final = 30
-"""Mismatches that the list names."""
+"""Maximum number of mismatches in the list."""
 
 
 class TranslationForm(forms.Form):
@@ -57,7 +57,7 @@ class TranslationForm(forms.Form):
 
 @dataclass(frozen=True, slots=True)
 class TranslationRow:
-    """A translation in the list: what is said of it, and whether it has the button that calls it up to date."""
+    """A translation in the list: its description, and whether it can be marked as up to date."""
 
     post: Post
     url: str
@@ -69,7 +69,7 @@ class TranslationRow:
 
 @answers_refusals
 def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """GET lists the languages, POST makes one, or says that this one is up to date."""
+    """GET lists the languages, POST creates a translation or marks this one as up to date."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
     seen = visible_to(Post.objects.alive(), actor_of(request))
@@ -131,7 +131,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 def warn_of_terms(request: HttpRequest, made: Iterable[tuple[Post, str]]) -> None:
-    """Say which terms of sources their new translations lack, as no term of the language has the same slug."""
+    """Add a warning on terms of the sources that have no term with the same slug in the new language."""
     missing: dict[str, dict[str, None]] = defaultdict(dict)
     for source, locale in made:
         missing[locale].update(dict.fromkeys(terms_without_translation(locale, source)))

@@ -1,4 +1,4 @@
-"""The page that shows a translation beside its source, where it is written, compared and called up to date."""
+"""The page with a translation beside its source: write, compare, mark as up to date."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ _OPEN: Final = frozenset({"untranslated", "stale"})
 
 @dataclass(frozen=True, slots=True)
 class ShownValue:
-    """A value as it is read: as HTML, as a text, or drawn in lines like a comparison."""
+    """A value for reading: HTML, text, or lines like in a comparison."""
 
     html: SafeString | None = None
     text: str = ""
@@ -93,9 +93,11 @@ class ShownValue:
 
 @dataclass(frozen=True, slots=True)
 class TranslatedField:
-    """A field of the source and of the translation. `changes` is what the source changed since it was translated;
-    `waits` are the layers in which another value of the translation waits, with their addresses; `mismatches` is
-    what the translation does not agree on with the source."""
+    """A field of source and translation.
+
+    `changes` are the source's changes since it was translated; `waits` are the layers with another value of the
+    translation, with addresses; `mismatches` are the differences in facts.
+    """
 
     path: str
     label: str
@@ -125,7 +127,7 @@ class RowGroup:
 
     @property
     def is_open(self) -> bool:
-        """Whether the module itself needs a decision."""
+        """True if the module itself needs a decision."""
         return self.pair is not None and self.pair.state in ("new", "removed")
 
     @property
@@ -139,7 +141,7 @@ class RowGroup:
 
 @dataclass(frozen=True, slots=True)
 class TranslationProgress:
-    """How many fields are up to date."""
+    """Number of fields that are up to date."""
 
     done: int
     total: int
@@ -151,7 +153,7 @@ class TranslationProgress:
 
 @answers_refusals
 def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
-    """GET shows both (`?layer=review` what is staged of the translation); POST saves, or says what is up to date."""
+    """GET shows both (`?layer=review` the staged translation); POST saves, or marks fields as up to date."""
     require(request, "posts.view")
     frame = replace(Frame.read(request, post_id), page="translate")
     if request.method != "POST":
@@ -173,7 +175,7 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
 
 
 def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
-    """Call these paths up to date; `all` is everything that is not."""
+    """Mark these paths as up to date; `all` marks every outdated one."""
     post = frame.post
     with refusals_as_messages(frame.request):
         found = compare_with_source(post, frame.layers, frame.document, actor_of(frame.request))
@@ -192,7 +194,7 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
 
 
 def _arrange(frame: Frame, verb: str, module_id: str) -> HttpResponse:
-    """Adopt what the source did to its modules, in the layer that is shown."""
+    """Apply the source's added, removed or moved modules to the shown layer."""
     request, post, layer = frame.request, frame.post, frame.layer
     actor, version = actor_of(request), version_sent(request)
     with refusals_as_messages(request):
@@ -229,7 +231,7 @@ def show_translation(
     sent: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    """The page. `sent`: keep the version that came with the form."""
+    """Return the page. With `sent`, keep the version from the form."""
     request, post, layers, layer = frame.request, frame.post, frame.layers, frame.layer
     comparison = compare_with_source(post, layers, frame.document, actor_of(request))
     if comparison is None:
@@ -300,9 +302,9 @@ def show_translation(
 def _mismatches(
     frame: Frame, sheet: Sheet, comparison: SourceComparison
 ) -> dict[str, tuple[str, ...]]:
-    """What the translation does not agree on with its source, in words, by path.
+    """Return the mismatches of translation and source in words, by path.
 
-    Modules that one has and the other lacks, and texts that are not translated yet, have marks of their own.
+    Modules without a counterpart and untranslated texts have separate marks.
     """
     found: dict[str, tuple[str, ...]] = {}
     copies = {of: own for own, of in comparison.source_ids.items()}
@@ -318,7 +320,7 @@ def _mismatches(
 def _named_mismatches(
     frame: Frame, mismatches: Mapping[str, Sequence[str]], ids: Mapping[str, str]
 ) -> list[tuple[str, str, Sequence[str]]]:
-    """The fields that do not agree: the id of the row where it is shown, the label, and what it is."""
+    """Return the fields that disagree: id of the row, label, and mismatches."""
     names = module_names(frame.document)
     return [
         (ids.get(path, ""), label_of(path, frame.document, names), texts)
@@ -327,7 +329,7 @@ def _named_mismatches(
 
 
 def _buttons(frame: Frame, rights: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """What saves the form, the main one first: value and label."""
+    """Return value and label of the save buttons, the main one first."""
     found: list[tuple[str, str]] = []
     if frame.layer is not None:
         return [("save-review", _("Save to Review"))] if rights["may_stage"] else []
@@ -341,7 +343,7 @@ def _buttons(frame: Frame, rights: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 @dataclass(slots=True)
 class _RowBuilder:
-    """Makes the rows; the titles of what they refer to are looked up once for all of them."""
+    """Builds the rows. Titles of references are loaded once for all."""
 
     frame: Frame
     sheet: Sheet
@@ -377,7 +379,7 @@ class _RowBuilder:
         return [self._group(pair, rows, names, own) for pair, rows in parts]
 
     def _is_shown(self, source: FormUnit | None, own: FormUnit | None) -> bool:
-        """Texts that say anything on either side, and whatever else is out of date."""
+        """Return whether to show a row: it has text on either side, or is out of date."""
         unit = own or source
         if unit is None or (own is not None and own.path in self.comparison.state.stale_paths):
             return unit is not None
@@ -492,7 +494,7 @@ class _RowBuilder:
 
 
 def _stored(document: PostDocument, unit: FormUnit) -> Value:
-    """The value as it is stored; that of a shared module where the post has none of its own."""
+    """Return the stored value, or the global module's if the post has no override."""
     value = value_at(document, unit.path)
     return unit.value if value is ABSENT else value
 
