@@ -138,8 +138,9 @@ def may_delete(row: Feedback, actor: Actor) -> bool:
 
 
 def _locked(feedback_id: UUID | str, actor: Actor) -> Feedback:
-    """Lock and return the note. Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out
-    of scope.
+    """Lock and return the note.
+
+    Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out of scope.
     """
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
     row = find_by_id(about_visible(rows, actor), feedback_id)

@@ -14,7 +14,9 @@ ROLE: Final = re.compile(
     r"|\{(?P<name>[A-Za-z][\w:+.-]*)\}(?P<marks>`{1,32})(?!`)(?P<text>.+?)(?<!`)(?P=marks)(?!`)",
     re.DOTALL,
 )
-"""Role pattern. Code is matched first: braces after it are not a role. Each unclosed fence length is searched once.
+"""Role pattern.
+
+Code is matched first: braces after it are not a role. Each unclosed fence length is searched once.
 """
 _TARGETED: Final = re.compile(r"^(?P<text>.*\S)\s*<(?P<target>[^<>]+)>\s*$", re.DOTALL)
 _PARAGRAPHS: Final = re.compile(r"(\n[ \t>]*\n)")

@@ -364,8 +364,9 @@ class _PostWriter:
     def _changed_fields(
         self, base: PostDocument, data: Mapping[str, Json] | None, fields: JsonObject
     ) -> JsonObject:
-        """Return the fields that changed in the source since the last import. A field without a value any more is
-        emptied.
+        """Return the fields that changed in the source since the last import.
+
+        A field without a value any more is emptied.
 
         A field that was also changed on the site is unchanged.
         """

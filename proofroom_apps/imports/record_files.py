@@ -98,7 +98,10 @@ def _delimiter_of(text: str) -> str:
 
 
 def read_json(path: Path, place: str = "") -> RecordFile:
-    """Return the objects of a list, of the list at a place such as `data.items`, or of lines. Raises `RuleViolation`."""
+    """Return the objects of a list, of the list at a place such as `data.items`, or of lines.
+
+    Raises `RuleViolation`.
+    """
     text, remarks = _decoded(path)
     try:
         found = json.loads(text)

@@ -78,8 +78,9 @@ def change_menu(
     expected_version: int | None = None,
     reason: str = "edited",
 ) -> Menu:
-    """Change the given values; None leaves a value unchanged. Raises `Conflict` for an old version, and the errors of
-    `create_menu`.
+    """Change the given values; None leaves a value unchanged.
+
+    Raises `Conflict` for an old version, and the errors of `create_menu`.
     """
     _allow(actor)
     if reason != APPROVED:

@@ -102,7 +102,10 @@ def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
 
 
 def why_closed(link: PreviewLink) -> str | None:
-    """Return why a link does not work: it expired, or its creator may no longer show previews. None for an open link."""
+    """Return why a link does not work: it expired, or its creator may no longer show previews.
+
+    None for an open link.
+    """
     if link.expires_at <= timezone.now():
         return "ended"
     maker = link.created_by

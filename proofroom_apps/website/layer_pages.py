@@ -99,8 +99,9 @@ STYLESHEET: Final = "cms/previews/preview.css"
 _MODULE: Final = re.compile(
     r'<div class="module [^"]*" id="module-([^"]+)" data-post-module-id="\1"'
 )
-"""The start of a module, as written by `proofroom_apps.website.rendering`. Texts cannot match: their quotes are
-escaped.
+"""The start of a module, as written by `proofroom_apps.website.rendering`.
+
+Texts cannot match: their quotes are escaped.
 """
 
 

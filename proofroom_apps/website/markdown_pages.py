@@ -33,7 +33,10 @@ _BELOW: Final = 2
 
 
 def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
-    """Return the page of a post, from the cache if its content is the same. One query for its files, if it has any."""
+    """Return the page of a post, from the cache if its content is the same.
+
+    One query for its files, if it has any.
+    """
     depend_on(tag_of_post(found.post.pk))
     media = images(needs_of(found).media, found.post.locale)
     return memoize_by_content(

@@ -52,8 +52,9 @@ def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> l
 
 
 def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]:
-    """Return the page in every language in which it is published, in the order of the settings. `paths` are by
-    locale.
+    """Return the page in every language in which it is published, in the order of the settings.
+
+    `paths` are by locale.
     """
     return [
         Alternate(

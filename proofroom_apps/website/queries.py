@@ -507,8 +507,9 @@ def _published_in(locale: str) -> QuerySet[Post]:
 
 
 def load_found_posts(keys: Sequence[UUID]) -> list[FoundText]:
-    """Return the posts of these keys that are still published, in the order of the keys. One query, none without
-    keys.
+    """Return the posts of these keys that are still published, in the order of the keys.
+
+    One query, none without keys.
     """
     rows = {row["id"]: row for row in _FOUND.rows(keys)}
     return [

@@ -28,7 +28,10 @@ class DirectusImporter(ContentImporter):
 
 
 class DirectusReader(RecordReader):
-    """A reader of items. A file is named by its id: with its suffix in Directus' folder, below `assets` on its site."""
+    """A reader of items.
+
+    A file is named by its id: with its suffix in Directus' folder, below `assets` on its site.
+    """
 
     def file_key(self, address: str, base: str) -> str:
         if found := _FILE_ID.fullmatch(address):

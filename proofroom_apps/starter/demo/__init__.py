@@ -1,3 +1,4 @@
-"""Sample content for a fresh installation. It is created through the services; texts are files here, images are
-drawn.
+"""Sample content for a fresh installation.
+
+It is created through the services; texts are files here, images are drawn.
 """

@@ -1,5 +1,6 @@
-"""Writes the sample content through the services. Safe to run again: existing content, also in the trash, stays
-unchanged.
+"""Writes the sample content through the services.
+
+Safe to run again: existing content, also in the trash, stays unchanged.
 """
 
 from __future__ import annotations
