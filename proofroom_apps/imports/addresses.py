@@ -1,4 +1,4 @@
-"""Rewrites the addresses of files, links and posts in a source to those of the site."""
+"""Rewrites the addresses of files, links and posts in a source to addresses of the site."""
 
 from __future__ import annotations
 

@@ -322,7 +322,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         def compare() -> HttpResponse:
             file = form.cleaned_data["file"]
             importer = ArchiveImporter()
-            # Compared as it will be imported: who may only propose is shown what that changes.
+            # Compare in the mode of the import, so that users who may only propose see those effects.
             mode = Mode.UPDATE if _may_import(request, Mode.UPDATE) else Mode.PROPOSE
             run = start_run(
                 actor=actor_of(request),

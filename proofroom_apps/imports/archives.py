@@ -36,6 +36,8 @@ def unpack(archive: Path, folder: Path) -> None:
                     _("The archive has more than %(most)s files.") % {"most": f"{MAX_FILES:,}"}
                 )
             for entry in entries:
+                # Entry names are untrusted: `..`, absolute paths, drive letters and links could lead outside of the
+                # folder.
                 parts = [part for part in entry.filename.replace("\\", "/").split("/") if part]
                 mode = entry.external_attr >> 16
                 is_odd = (
@@ -56,6 +58,7 @@ def unpack(archive: Path, folder: Path) -> None:
                 with opened.open(entry) as source, target.open("wb") as file:
                     while block := source.read(1024 * 1024):
                         total += len(block)
+                        # Count the unpacked bytes: the sizes in a ZIP file may be false (zip bomb).
                         if total > MAX_BYTES:
                             raise _refused(_("The archive is too large when it is unpacked."))
                         file.write(block)
@@ -64,7 +67,7 @@ def unpack(archive: Path, folder: Path) -> None:
                     os.fsync(file.fileno())
     except _DAMAGED as error:
         shutil.rmtree(folder, ignore_errors=True)
-        # That of the system would name folders of this machine.
+        # The operating system's message would reveal folders of this machine.
         why = error.strerror if isinstance(error, OSError) else error
         raise _refused(_("The archive cannot be read: %(why)s") % {"why": why}) from None
 

@@ -30,7 +30,7 @@ def clean_items(items: Iterable[Item]) -> Iterator[Item]:
         cleaner = _Cleaner()
         match item:
             case PostItem():
-                # One of an unknown type, or nested too deeply, is reported by what writes it.
+                # The writer reports unknown types and deep nesting.
                 with suppress(CmsError, RecursionError):
                     item = cleaner.post(item)
                 if cleaner.found:

@@ -64,15 +64,15 @@ def with_formulas_as_text(html: str) -> str:
         parts.append(html[at : start.start()])
         end = _END.search(html, start.end())
         if end is None:
-            # None of the rest is closed.
+            # No further formula is closed, so stop searching.
             return "".join([*parts, _TAGS.sub("", html[start.start() :])])
         parser = _FormulaParser()
         parser.feed(html[start.end() : end.start()])
         parser.close()
         text = " ".join(_html_of(parser.root).split())
         if not text:
-            said = re.search(r"""\balttext\s*=\s*(?:"([^"]*)"|'([^']*)')""", start[0])
-            text = (said[1] or said[2] or "") if said else ""
+            found_alt = re.search(r"""\balttext\s*=\s*(?:"([^"]*)"|'([^']*)')""", start[0])
+            text = (found_alt[1] or found_alt[2] or "") if found_alt else ""
         parts.append(text)
         at = end.end()
     return "".join([*parts, html[at:]])

@@ -88,7 +88,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
             found_json, end = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
             found_json, end = None, 0
-        # Hugo reads it in one line too. What goes on behind it is a text that begins with a brace.
+        # Hugo accepts it in one line. If text follows, it is no front matter but a text with a brace.
         if isinstance(found_json, dict) and not text[end:].partition("\n")[0].strip():
             require_bounded(found_json)
             return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
@@ -188,7 +188,7 @@ def old_paths_of(head: Mapping[str, object]) -> list[str]:
 
 def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
     """Return remarks on the values of the front matter that were not used."""
-    said: list[Remark] = []
+    remarks: list[Remark] = []
     held: dict[str, object] = {
         **{name: line_of(head.get(name)) for name in ("title", "slug", *FIELDS, *LOCALES)},
         **{name: type(head.get(name)) is int for name in ORDERS},
@@ -210,9 +210,9 @@ def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
         if value not in (None, "", [], {}) and not is_held:
             text = _("%(field)s cannot store %(value)s; the value was left out.")
             shown = {"field": name, "value": " ".join(str(value).split())[:100]}
-            said.append(Remark(place, text % shown))
+            remarks.append(Remark(place, text % shown))
     images = [name for name in _IMAGES if image_of({name: head.get(name)})]
     if len(images) > 1:
         text = _("Not used: %(names)s.") % {"names": ", ".join(images[1:])}
-        said.append(Remark(place, text))
-    return said
+        remarks.append(Remark(place, text))
+    return remarks

@@ -80,16 +80,16 @@ _WORD_COMMENT: Final = re.compile(
 )
 _EMOJI: Final = frozenset({"emoji", "wp-smiley", "emojione", "joypixels", "twemoji"})
 _START_OR_END: Final = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])")
-_ENDED_BY_OTHERS: Final = frozenset(
+_IMPLICITLY_CLOSED: Final = frozenset(
     {"p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup"}
     | {"area", "base", "col", "input", "link", "meta", "param", "track", "body", "html", "head"}
     | {"rt", "rp", "colgroup"}
 )
 """Elements without an own end tag, or closed by a sibling: they don't count as nested."""
 _RAW: Final = frozenset({"script", "style", "title", "textarea", "xmp", "noframes"})
-_MOST_OPEN_TAGS: Final = 150
+_MAX_OPEN_TAGS: Final = 150
 """Maximum depth of nested tags for the parser, whose time grows with the depth."""
-_MOST_OPEN: Final = 60
+_MAX_OPEN: Final = 60
 """Maximum depth of nested elements."""
 _DEEPEST: Final = 13
 _DEEPEST_QUOTE: Final = 4
@@ -143,7 +143,7 @@ def signs_as_text(html: str) -> str:
     return SIGNS.sub(text_of, html)
 
 
-def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
+def _is_hidden(element: HtmlElement, before: HtmlElement | str | None) -> bool:
     """Return whether a browser shows nothing of an element, or it is only for the program that made it."""
     values = element.attributes
     if not values:
@@ -155,7 +155,7 @@ def _is_unseen(element: HtmlElement, before: HtmlElement | str | None) -> bool:
         return True
     if element.tag == "a" and values.get("href", "").startswith("#_msocom_"):
         return True
-    # KaTeX draws what stands before it as a formula.
+    # KaTeX renders this element next to the formula's source.
     is_drawn = "katex-html" in element.classes
     return is_drawn and isinstance(before, HtmlElement) and "katex-mathml" in before.classes
 
@@ -172,12 +172,12 @@ class _TreeBuilder(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "wbr":
             return  # it says nothing
-        if len(self.open) > _MOST_OPEN and tag not in _VOID:
+        if len(self.open) > _MAX_OPEN and tag not in _VOID:
             self.too_deep += 1
             return
         element = HtmlElement(tag, {name: value or "" for name, value in attrs})
         siblings = self.open[-1].content
-        if not _is_unseen(element, siblings[-1] if siblings else None):
+        if not _is_hidden(element, siblings[-1] if siblings else None):
             siblings.append(element)
         if tag not in _VOID:
             self.open.append(element)
@@ -279,9 +279,9 @@ def limit_depth(html: str) -> str:
             if close is None:
                 break
             at = close.end()
-        elif name in _VOID or name in _ENDED_BY_OTHERS:
+        elif name in _VOID or name in _IMPLICITLY_CLOSED:
             continue
-        elif not found["close"] and open_tags < _MOST_OPEN_TAGS:
+        elif not found["close"] and open_tags < _MAX_OPEN_TAGS:
             open_tags += 1
         elif found["close"] and not too_deep:
             open_tags = max(0, open_tags - 1)
@@ -314,7 +314,7 @@ def parse_html(html: str) -> HtmlElement:
 def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | EmbeddedFrame]:
     """Return the rich text blocks of HTML, with embedded frames between them.
 
-    With `has_bare_lines`, an empty line outside of an element starts a paragraph, and a line break is kept.
+    With `has_bare_lines`, an empty line outside of an element starts a paragraph, and a line break stays.
     """
     return blocks_of_element(parse_html(html), has_bare_lines=has_bare_lines)
 
@@ -380,7 +380,7 @@ class _BlockReader:
         return blocks + self._paragraphs(loose)
 
     def _is_block(self, node: HtmlElement) -> bool:
-        # A link or a span around a heading or a table is as good as none.
+        # Ignore links and spans around block elements such as headings and tables.
         return node.tag in _FLOW or (node.tag != "picture" and any(node.find(*_FLOW)))
 
     def _paragraphs(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | EmbeddedFrame]:
@@ -402,7 +402,7 @@ class _BlockReader:
 
     def _paragraph(self, nodes: Sequence[HtmlElement | str]) -> list[JsonObject | EmbeddedFrame]:
         inline = _InlineReader().read(nodes)
-        return [{"type": "paragraph", "content": inline}] if _says_something(inline) else []
+        return [{"type": "paragraph", "content": inline}] if _has_content(inline) else []
 
     def _block(
         self, node: HtmlElement, depth: int, quotes: int
@@ -420,7 +420,7 @@ class _BlockReader:
         if tag == "hr":
             return [{"type": "horizontalRule"}]
         if tag == "pre":
-            # Code holds no pictures: they stand below it.
+            # Code cannot contain pictures, so they follow it.
             pictures = [_InlineReader().read([image]) for image in node.find("img")]
             shown = [{"type": "paragraph", "content": one} for one in pictures if one]
             return [_code_block(node), *cast("list[JsonObject]", shown)]
@@ -463,7 +463,7 @@ class _BlockReader:
             else:
                 content = child.content if child.tag == "li" else [child]
                 inside = only_blocks(self.flow(content, depth + 2, quotes))
-            # An empty item keeps a number.
+            # An empty item still counts in a numbered list.
             if inside or (
                 node.tag == "ol" and isinstance(child, HtmlElement) and child.tag == "li"
             ):
@@ -497,7 +497,7 @@ class _BlockReader:
         return [*blocks, {"type": "table", "content": cast("Json", rows)}] if rows else blocks
 
 
-def _says_something(inline: Sequence[Json]) -> bool:
+def _has_content(inline: Sequence[Json]) -> bool:
     """Return whether inline content has more than white space."""
     return any(
         isinstance(node, dict)
@@ -656,7 +656,7 @@ class _InlineReader:
         elif marks := _marks_of(node):
             sign = SCRIPT_SIGNS.get(marks[0], "")
             if sign and marks[0] in self.marks:
-                # Within another one, the sign says what a mark of the same kind cannot.
+                # Nested marks of one kind cannot be expressed, so write the sign.
                 self._text(sign)
             self.marks += marks
             for child in node.content:

@@ -103,7 +103,7 @@ def run_command(
     try:
         execute_items(run, importer, path, actor, tell=tell, ends=None)
     except BaseException:
-        # Also Ctrl-C: the next run goes on from what is stored.
+        # BaseException includes Ctrl-C. The next run continues from the stored items.
         ImportRun.objects.filter(pk=run.pk, state=JobState.RUNNING).update(
             state=JobState.CANCELLED, ended_at=timezone.now()
         )
@@ -167,10 +167,12 @@ class _Turn:
             row = IMPORT_RUNS.lock(self.run.pk)
             if row is None or not row.is_running:
                 raise NotTheTurn
+            # Another worker has advanced the run since; writing the item again would duplicate it.
             if (row.stage, row.position) != (self.run.stage, self.run.position):
                 raise NotTheTurn
             try:
                 if write is not None:
+                    # A savepoint: a failing item is rolled back, but its outcome is still recorded.
                     with transaction.atomic():
                         written = write()
             except DATABASE_AWAY:
@@ -181,6 +183,7 @@ class _Turn:
                 _count(row, one.kind or kind, one)
             row.stage, row.position = stage, position
             row.done += 1
+            # The runner gives up a run only after repeated interruptions without progress.
             row.attempts = 0
             row.save()
         self.run = row
@@ -229,6 +232,7 @@ def execute_items(
 
         def tick() -> None:
             nonlocal touched
+            # Reading a large outline records no progress, and the runner would take the run for abandoned.
             if time.monotonic() - touched > 30:
                 touched = time.monotonic()
                 ImportRun.objects.filter(pk=run.pk).update(touched_at=timezone.now())
@@ -280,14 +284,22 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
     """Write every item from the run's position: terms, files, posts level by level, menus, redirects."""
     writer = turn.writer
     stages: list[tuple[str, ItemSteps]] = [
-        ("terms", lambda: (_later(writer.write_term, term) for term in plan.terms)),
-        ("files", lambda: (_now(writer.load_file, file) for file in plan.files.values())),
+        ("terms", lambda: (_step_in_transaction(writer.write_term, term) for term in plan.terms)),
+        (
+            "files",
+            lambda: (
+                _step_before_transaction(writer.load_file, file) for file in plan.files.values()
+            ),
+        ),
     ]
     for level in range(plan.levels):
         stages.append(("posts", _posts_of_level(turn, reader, plan, level)))
     stages += [
-        ("menus", lambda: (_later(writer.write_menu, menu) for menu in plan.menus)),
-        ("redirects", lambda: (_later(writer.write_redirect, one) for one in plan.redirects)),
+        ("menus", lambda: (_step_in_transaction(writer.write_menu, menu) for menu in plan.menus)),
+        (
+            "redirects",
+            lambda: (_step_in_transaction(writer.write_redirect, one) for one in plan.redirects),
+        ),
     ]
     for stage, (kind, steps) in enumerate(stages):
         if stage < turn.run.stage:
@@ -298,12 +310,12 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
                 turn.note(kind, step, stage, position)
 
 
-def _later(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
+def _step_in_transaction(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
     """Return a step that works inside the transaction."""
     return ItemStep(_place_of(item), lambda: lambda: [write(item)])
 
 
-def _now(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
+def _step_before_transaction(write: Callable[[Any], WrittenItem], item: Item) -> ItemStep:
     """Return a step that works before the transaction, which only records the outcome."""
 
     def prepare() -> Write:
@@ -340,7 +352,7 @@ def _post_step(turn: _Turn, item: PostItem) -> ItemStep:
     def prepare() -> Write:
         if item.problem:
             return lambda: [WrittenItem("failed", item.place, item.problem, None, item.remarks)]
-        # Files are stored outside of the transaction; their notes come with the post's.
+        # Files are stored outside of the transaction; their outcomes are recorded with the post's.
         files = turn.writer.load_files_of(item)
         return lambda: [*files, write_post(turn.writer, item)]
 

@@ -1,6 +1,6 @@
 """Items that every source is read into. They are named by their ids in the source.
 
-Addresses of pictures and links are those of the source; the writer replaces them.
+Addresses of pictures and links are as in the source; the writer replaces them.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ class DialectReader:
         )
         made = spans.read_outside_fences(lines, FENCE)
         notes: list[str] = []
-        # A note may name another one, which then has its number.
+        # A footnote may refer to another one, which then gets a number.
         names: list[str] = []
         while len(notes) < len(spans.numbers):
             if len(notes) == len(names):

@@ -1,4 +1,4 @@
-"""Merges the modules of a source into those of a post. Changes made on the site are preserved."""
+"""Merges the modules of a source into the modules of a post. Changes made on the site are preserved."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def _add_word_item(
     marker = _NUMBER.match(_take_marker(node))
     tag = "ol" if marker else "ul"
     del open_lists[level:]
-    # Numbers after bullets, or the other way round, are a list of their own.
+    # A change between bullets and numbers starts a new list.
     if len(open_lists) == level and open_lists[-1].tag != tag:
         open_lists.pop()
     if len(open_lists) < level:

@@ -34,7 +34,7 @@ class PagePlaces:
         name = unquote(fragment)
         if name in self.ids:
             return self.ids[name]
-        # Obsidian names the headings above it, too.
+        # Obsidian includes the parent headings in a fragment.
         for words in (name, name.rpartition("#")[2]):
             found = self.words.get(_letters(words))
             if found is not None:
@@ -68,7 +68,7 @@ def places_of(title: str, modules: Sequence[ModuleItem]) -> PagePlaces:
                 seen[words] += 1
                 if not number and places.words.get(words) == "":
                     places.words[words] = here
-                # Most programs count the second one as 1, this site as 2.
+                # Most programs number the second heading 1, this site 2.
                 places.words.setdefault(f"{words}{number}" if number else words, here)
                 by_rule.setdefault(_letters(here), here)
     for name, here in by_rule.items():

@@ -51,7 +51,7 @@ def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
         with transaction.atomic():
             return _PostWriter(writer, item, planned).write()
     except Exception as error:
-        # Nothing may lead to a post that was not stored.
+        # The transaction failed, so no address may point to the post.
         planned.post_id, planned.path, planned.slug = before.post_id, before.path, before.slug
         if not isinstance(error, CmsError):
             raise
@@ -116,8 +116,6 @@ class _PostWriter:
         return WrittenItem(
             outcome, self.item.place, message, post.pk if post else None, tuple(self.remarks)
         )
-
-    # What the post is to hold.
 
     def _fields(self) -> JsonObject:
         item = self.item
@@ -204,8 +202,6 @@ class _PostWriter:
 
     def _remark(self, message: str, severity: Severity = "warning") -> None:
         self.remarks.append(Remark(self.item.place, message, severity))
-
-    # What is written.
 
     def _create(
         self, fields: JsonObject, modules: list[tuple[str, JsonObject]], terms: list[str]
@@ -303,7 +299,7 @@ class _PostWriter:
         document = replace(document_edits.patch_fields(empty, fields), modules=tuple(made))
         if not all(
             would_be_in_scope(
-                # A term that the import would make is not known yet.
+                # In a dry run, terms that the import would create don't exist yet.
                 scope if self.has_all_terms else replace(scope, terms=frozenset()),
                 type=self.item.type,
                 locale=self.item.locale,
@@ -329,7 +325,7 @@ class _PostWriter:
         present = open_layers(post)
         base = present.live if writer.options.live else present.review.document
         if data is None:
-            # It stands here already, and its place is what it was found by.
+            # The existing post was found by its place, so its parent must not change.
             fields = {name: value for name, value in fields.items() if name != "parentId"}
         changed = self._changed_fields(base, data, fields)
         if data is not None and data.get("slug") != self._source_slug:
@@ -376,7 +372,7 @@ class _PostWriter:
             name: value for name, value in flat.items() if before.get(name) != hash_of(value)
         }
         if hash_of(fields.get("customFields")) == before.get("customFields"):
-            # An earlier version kept one hash of all of them.
+            # Earlier versions stored one hash of all terms.
             found = {name: one for name, one in found.items() if not name.startswith(CUSTOM_PREFIX)}
         empty = find_post_type(self.item.type).default_custom_fields()
         for name in before.keys() - flat.keys() - self.unresolved - {"title", "customFields"}:

@@ -79,7 +79,7 @@ class RecordReader(Reader):
         self, file: RecordFile, path: Path, options: ImportOptions, body_format: str = "html"
     ) -> None:
         self.file, self.records, self.options = file, file.records, options
-        # Two files of one name in different folders are two sources.
+        # Files with the same name in different folders are different sources.
         self.scope = f"{options.name or path.resolve()}#{options.type}"[-300:]
         media = (Path(options.media).resolve(),) if options.media else ()
         self.files = MediaFiles(media, options.fetch)
@@ -295,33 +295,33 @@ class RecordReader(Reader):
 
     def _remarks_on_values(self, record: JsonObject, place: str) -> list[Remark]:
         """Return remarks on the values that no field can store, and on authors without an account."""
-        said: list[Remark] = []
+        remarks: list[Remark] = []
         for name in ("id", "slug", "locale", "parent", "body"):
             value = self._value(record, name)
             is_held = not isinstance(value, bool) if name == "body" else self._line(record, name)
             if value not in (None, "", [], {}) and str(value).strip() and not is_held:
-                said.append(_left_out(place, name, value))
+                remarks.append(_left_out(place, name, value))
         for name in _DATES:
             value = self._value(record, name)
             if value not in (None, "") and read_date(value) is None:
-                said.append(_left_out(place, name, value))
+                remarks.append(_left_out(place, name, value))
         old_path = self._value(record, "oldPath")
         if old_path and not self._line(record, "oldPath").startswith(
             ("/", self.options.site or "/")
         ):
-            said.append(_left_out(place, "oldPath", old_path))
+            remarks.append(_left_out(place, "oldPath", old_path))
         for taxonomy in {"tags", "topics"} & {use.slug for use in self.type.taxonomies}:
             lost = self._words(record, taxonomy)[1]
-            said += [_left_out(place, taxonomy, value) for value in lost]
-        said += _remarks_on_files(place, "image", self._value(record, "image"))
+            remarks += [_left_out(place, taxonomy, value) for value in lost]
+        remarks += _remarks_on_files(place, "image", self._value(record, "image"))
         author = self._value(record, "author")
         email, names = read_authors(author)
         if names:
             text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
-            said.append(Remark(place, text, "info"))
+            remarks.append(Remark(place, text, "info"))
         elif author not in (None, "", [], {}) and not email:
-            said.append(_left_out(place, "author", author))
-        return said
+            remarks.append(_left_out(place, "author", author))
+        return remarks
 
     def _value(self, record: JsonObject, name: str) -> object:
         place = self.mapping.get(name)
@@ -351,7 +351,7 @@ class RecordReader(Reader):
         for part in parts:
             named: object = part
             if isinstance(part, Mapping):
-                # A row of a junction holds the term in an object of its own.
+                # A junction row contains the term as a nested object.
                 inside = next((one for one in part.values() if isinstance(one, Mapping)), {})
                 named = next(
                     (one[key] for one in (part, inside) for key in _TERM_KEYS if one.get(key)), None
@@ -443,12 +443,12 @@ def files_in(value: object) -> tuple[list[MediaItem], list[object]]:
 def _remarks_on_files(place: str, name: str, value: object) -> list[Remark]:
     """Return remarks on the parts of a value that a single-file field cannot store."""
     files, lost = files_in(value)
-    said = [_left_out(place, name, one) for one in lost]
+    remarks = [_left_out(place, name, one) for one in lost]
     if len(files) > 1:
         text = _("%(field)s takes only one file. These are only in the media library: %(names)s.")
         names = ", ".join(file.address for file in files[1:])
-        said.append(Remark(place, text % {"field": name, "names": names[:1000]}))
-    return said
+        remarks.append(Remark(place, text % {"field": name, "names": names[:1000]}))
+    return remarks
 
 
 def _left_out(place: str, name: str, value: object) -> Remark:

@@ -38,7 +38,7 @@ def html_of(value: object, unknown: Counter[str]) -> str:
         made = "".join(_node(node, unknown, 0) for node in value)
     else:
         made = _node(value, unknown, 0)
-    # Lists of Portable Text are blocks one after the other.
+    # Portable Text writes list items as consecutive blocks.
     return re.sub(r"</(ul|ol)><\1>", "", made)
 
 

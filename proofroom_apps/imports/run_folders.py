@@ -45,7 +45,7 @@ def remove_folders(run_id: UUID) -> None:
 def remove_leftover_folders() -> int:
     """Remove the folders of finished or deleted runs. Return the number of runs that had one."""
     root = _root()
-    # The folders are listed before the runs are read: a run that begins in between is not among them.
+    # List the folders before reading the runs, so that a run that starts in between is not removed.
     found = set(_run_ids(path.name for path in root.iterdir())) if root.is_dir() else set()
     running = ImportRun.objects.filter(pk__in=found, state=JobState.RUNNING)
     over = found - set(running.values_list("pk", flat=True))
@@ -72,6 +72,7 @@ def _make_folder(folder: Path, run: ImportRun, importer: RunSource) -> None:
         with upload.open("wb") as file:
             for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
                 file.write(bytes(chunk.content))
+            # Sync before the rename: after a power cut the folder must not contain a truncated file.
             file.flush()
             os.fsync(file.fileno())
         if importer.takes != "file":

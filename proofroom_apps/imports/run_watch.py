@@ -37,6 +37,7 @@ class RunWatch:
             return
         if not connection.in_atomic_block:
             is_running = self._store()
+        # Django's connections are per thread, so a thread gets a second one outside of the transaction.
         elif connection.vendor == "postgresql":
             with ThreadPoolExecutor(1) as other:
                 is_running = other.submit(self._store_and_close).result()

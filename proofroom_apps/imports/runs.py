@@ -61,10 +61,10 @@ class ImportRunner(JobRunner[ImportRun]):
                 except DATABASE_AWAY:
                     raise  # the sweep goes on with it
                 except Exception as error:
-                    # A run that ended meanwhile has lost its folder, which is no defect.
+                    # If the run ended meanwhile, its folder is gone and the error is expected.
                     if _is_running(job_id):
                         end_run(run, JobState.FAILED, self.explain(run, error))
-        # It may have ended on another machine, or while this worker unpacked its upload.
+        # The run may have ended on another machine, or while this worker unpacked the upload.
         if not _is_running(job_id):
             remove_folders(job_id)
 
@@ -92,11 +92,12 @@ class ImportRunner(JobRunner[ImportRun]):
             self.end(job, JobState.CANCELLED, why)
 
     def on_end(self, job: ImportRun, actor: Actor | None) -> None:
+        # Only after the commit: after a rollback the run continues and needs its folder.
         transaction.on_commit(partial(remove_folders, job.pk))
-        # An export keeps its file until it expires, a dry run for the import.
+        # An export's file is stored until it expires, a dry run's for the import.
         if job.state != JobState.DONE or not (job.is_dry_run or job.is_export):
             job.chunks.all().delete()
-        # Archives record events of their own.
+        # The archive import records its own events.
         if not job.is_dry_run and job.source != ARCHIVE and job.by is not None:
             outbox.record(
                 "content.imported",
@@ -169,9 +170,8 @@ def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRu
 
 
 def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
-    """Return the runs the actor may see: only their own if their access is limited, as reports name posts of any
-    part.
-    """
+    """Return the runs the actor may see."""
+    # Reports name posts of any part of the content, so users with limited access see only their own runs.
     return own_where_limited(rows, actor, actor.user.pk)
 
 
@@ -198,6 +198,7 @@ def repeat_run(
     run = IMPORT_RUNS.create(
         actor, source=before.source, name=before.name, options=options, via=actor.via
     )
+    # Move the chunks instead of copying the upload. Afterwards the dry run cannot be repeated.
     before.chunks.update(run=run)
     return IMPORT_RUNS.begin(run, at_once=False)
 

@@ -36,7 +36,7 @@ from proofroom_apps.imports.wordpress_attributes import (
 _COMMENT: Final = re.compile(
     r"<!--\s+(?P<close>/)?wp:(?P<name>[a-z][a-z0-9_-]*(?:/[a-z][a-z0-9_-]*)?)(?=\s)"
 )
-_MOST_ARROWS: Final = 20
+_MAX_ARROWS: Final = 20
 """Maximum number of `-->` in a block's attributes before the one that ends it."""
 _SHORTCODE: Final = re.compile(
     r"\[(?P<escaped>\[)?(?P<close>/)?(?P<name>[a-zA-Z][\w-]{1,60})"
@@ -66,7 +66,7 @@ _SILENT: Final = frozenset({"nextpage", "spacer"})
 _PICTURE: Final = re.compile(r"\.(?:jpe?g|png|gif|webp|avif)(?:$|[?#])", re.IGNORECASE)
 _MORE: Final = re.compile(r"<!--more\s+([^<>]*?)\s*-->")
 _DEEPEST: Final = 30
-_MOST_REUSED: Final = 200
+_MAX_REUSED: Final = 200
 """Maximum number of reusable blocks in a post."""
 
 
@@ -132,7 +132,7 @@ def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None
     if close < 0:
         return None
     end = close
-    for _number in range(_MOST_ARROWS):
+    for _number in range(_MAX_ARROWS):
         rest = content[start:end].strip()
         attrs = rest.removesuffix("/").rstrip()
         if not attrs or (attrs.startswith("{") and attrs.endswith("}")):
@@ -193,7 +193,7 @@ class _BlockReading:
 
         for part in block.content:
             if isinstance(part, str):
-                # The wrapping elements of a container stand around its blocks, and say nothing.
+                # Wrapper elements of a container have no content.
                 if block.name not in _CONTAINERS:
                     text.append(part)
                 elif bare := re.sub(r"<[^<>]*>", "", part).strip():
@@ -358,7 +358,7 @@ class _BlockReading:
         fits = bool(title) and len(title) <= 160 and len(" ".join(lines)) <= 400
         buttons = [one for one in root.find("a") if one.text.strip()]
         labels = [" ".join(one.text.split()) for one in buttons]
-        # All words of the cover have a place in the module, and it has no picture beside its own.
+        # Use a module only if it can store all texts of the cover and there is no second picture.
         words = Counter(" ".join([title, *lines, *labels]).split())
         fits = (
             fits
@@ -420,8 +420,8 @@ class _BlockReading:
         if not content:
             self.builder.unknown["reusable block that is not in the file"] += 1
             return
-        # One that shows itself, or others that show others, would stand for more than any page.
-        if name in self.shown_in or self.reused >= _MOST_REUSED:
+        # A block that contains itself, directly or through others, would grow without end.
+        if name in self.shown_in or self.reused >= _MAX_REUSED:
             self.builder.left_out["reusable block that is in itself, or one too many"] += 1
             return
         pattern = parse_blocks(content)
@@ -447,7 +447,7 @@ class _BlockReading:
             self.builder.left_out["social link without an address"] += 1
 
     def read_file(self, block: Block, depth: int) -> None:
-        # The name of the file, and beside it the button that says the same.
+        # The block has the file's name and a button with the same link.
         self.html(block.html.replace("</a><a", "</a> <a"))
 
     def read_shortcode(self, block: Block, depth: int) -> None:
@@ -541,7 +541,7 @@ class _BlockReading:
                 parts.append(html[end : found.start()])
                 end = found.end()
             elif not found["close"]:
-                # It stays in the text, so that an editor sees where it was.
+                # The text stays, so that an editor sees the place.
                 self.builder.unknown[f"shortcode [{name}]"] += 1
         parts.append(html[end:])
         flush()

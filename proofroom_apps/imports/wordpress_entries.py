@@ -54,7 +54,7 @@ class WordPressEntry:
         return self._read_date("post_modified")
 
     def _read_date(self, name: str) -> datetime | None:
-        # What WordPress never set is 0000-00-00, also beside a date in the time of the site.
+        # WordPress writes 0000-00-00 for unset dates, also next to a date in site time.
         return read_date(f"{self.dates.get(f'{name}_gmt', '')}Z") or read_date(self.dates.get(name))
 
 
@@ -171,7 +171,7 @@ def entry_of(element: Element) -> WordPressEntry:
             entry.terms.append((str(child.get("domain")), slug, label))
     entry.type = entry.type or "post"
     if entry.post_id in ("", "0"):
-        # Exports that were written by hand or stripped name an item by its address only.
+        # Handwritten or reduced exports identify items only by address.
         entry.post_id = entry.guid or entry.link
     return entry
 

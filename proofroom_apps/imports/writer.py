@@ -51,7 +51,7 @@ from seo.models import NewRedirect, Redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in
 from seo.services.redirects import create_redirect
 
-# NUL and halves of surrogate pairs: no database stores them in a text.
+# NUL and lone surrogates: databases refuse them in text.
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 
 Outcome = Literal["created", "updated", "staged", "unchanged", "skipped", "failed"]
@@ -111,7 +111,7 @@ class ImportWriter:
         row = self.imported("file", item.address)
         before: JsonObject = row.data if row is not None else {}
         digest = self._digest_of(item.address) or str(before.get("digest") or "")
-        # Files of earlier imports are known by what is in the library.
+        # Earlier versions stored no digest; use the library's.
         last = before.get("digest") or known.digest
         if digest and last and digest != last:
             text = _("The file has changed in the source; the new one is beside the old one.")
@@ -284,7 +284,7 @@ class ImportWriter:
         base = slug_of(item.slug or item.name, SLUG_MAX)
         is_spelled_out = spells_out(item.slug or item.name, SLUG_MAX)
         for slug in numbered_slugs(base, SLUG_MAX):
-            # One of every language stands for one of this language; of its own language it comes first.
+            # A term for all languages also matches; prefer one in this language.
             named = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale__in=(locale, ""))
             there = named.order_by("-locale").first()
             if there is None or is_spelled_out or there.name == name:
@@ -315,7 +315,7 @@ class ImportWriter:
             if slug in taken and named.isascii():
                 text = _("A menu with this name already exists.")
                 return WrittenItem("skipped", item.name, text)
-            # Of a name in another script too little is left to say that it is the same.
+            # A name in another script loses most characters in the slug, so equal slugs prove nothing.
             slug = next(one for one in numbered_slugs(slug, 100) if one not in taken)
         if self.is_dry_run:
             return WrittenItem("updated" if menu else "created", item.name, remarks=remarks)
@@ -387,7 +387,7 @@ class ImportWriter:
                 row = create_redirect(
                     actor=self.actor, redirect=NewRedirect(from_path=from_path, to_path=target)
                 )
-                # The rules are those of the service: a dry run asks it, and takes back what it did.
+                # A dry run calls the service to validate, then rolls back.
                 transaction.set_rollback(self.is_dry_run)
             if self.is_dry_run:
                 return WrittenItem("created", place)
@@ -457,7 +457,7 @@ class ImportWriter:
             scope=self.reader.scope,
             kind=kind,
             key=source_key(source_id),
-            # Found by its key; the id itself is for reading, without what no database stores in a text.
+            # The key finds the row. The id is for readers only, so unstorable characters are removed.
             defaults={
                 "source_id": _UNSTORABLE.sub("", source_id),
                 "object_id": object_id,

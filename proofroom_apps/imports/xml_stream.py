@@ -60,7 +60,7 @@ class _Repaired:
         self.waiting = ""
         self.is_over = False
         text = self._decode(first).lstrip("\ufeff \t\r\n")
-        # Programs of broken sites print their warnings before the file.
+        # Broken PHP sites print warnings before the XML.
         text = text[max(0, text.find("<?xml", 0, _WARNINGS)) :]
         self.ready = _HEAD.sub("", text, count=1).encode()
 

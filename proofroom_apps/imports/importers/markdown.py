@@ -346,11 +346,11 @@ class MarkdownReader(Reader):
 
     def _remarks_on_origin(self, page: _SourcePage, head: Mapping[str, object]) -> list[Remark]:
         """Return remarks on the authors of the page in the source."""
-        said: list[Remark] = []
+        remarks: list[Remark] = []
         if names := self._authors_of(page, head)[1]:
             text = _("Author in the source: %(name)s.") % {"name": ", ".join(names)[:500]}
-            said.append(Remark(page.source_id, text, "info"))
-        return said
+            remarks.append(Remark(page.source_id, text, "info"))
+        return remarks
 
     def _authors_of(self, page: _SourcePage, head: Mapping[str, object]) -> tuple[str, list[str]]:
         found: list[object] = []
@@ -376,7 +376,7 @@ class MarkdownReader(Reader):
             is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
             variables={name: line for name in head if (line := line_of(head[name]))},
         )
-        # Where nothing but its title is wanted, no more is read than that needs.
+        # Without content, read only the part needed for the title.
         is_read = is_wanted or not line_of(head.get("title"))
         content = read_markdown(text if is_read else "", source)
         blocks = content.blocks
@@ -466,7 +466,7 @@ class MarkdownReader(Reader):
         found = next((key for key in candidates if key in self.by_key), None)
         if found is not None:
             return self.by_key[found]
-        # Sites leave out the numbers that order files, and what stands before their documents.
+        # Sites omit the order numbers of files and the folders above their documents.
         flat = base.replace("--", "/")
         loose = [*candidates, *self._candidates(path, flat)]
         parts = _loose_key(_page_key(path)).split("/")

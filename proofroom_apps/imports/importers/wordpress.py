@@ -192,7 +192,7 @@ class WordPressReader(Reader):
             )
 
     def _note_term(self, element: Element, kind: str) -> None:
-        """Record the values of a term that menus need, and those that are not imported."""
+        """Record the values of a term that menus need, and the values that are not imported."""
         values = {local_name(child.tag): text_of(child).strip() for child in element}
         domain = {"category": "category", "tag": "post_tag"}.get(
             kind, values.get("term_taxonomy", "")
@@ -201,8 +201,8 @@ class WordPressReader(Reader):
             values.get("cat_name") or values.get("tag_name") or values.get("term_name") or ""
         )
         self.index.term_names[domain, values.get("term_id", "")] = name
-        said = values.get("category_description") or values.get("tag_description")
-        if (said or values.get("term_description")) and TAXONOMIES.get(
+        description = values.get("category_description") or values.get("tag_description")
+        if (description or values.get("term_description")) and TAXONOMIES.get(
             domain, domain
         ) in taxonomies:
             self._remark_once(Remark(name, _("The description of the term was left out.")))
@@ -327,7 +327,7 @@ class WordPressReader(Reader):
         address = entry.attachment or entry.guid
         place = address[:300] or entry.title or entry.post_id
         texts = [plain_text(entry.content), plain_text(entry.excerpt)]
-        # Without a title of its own, WordPress gives a file its name.
+        # WordPress uses the file name as title if there is none.
         file = Path(unquote(path_in(address)))
         if slug_of(entry.title) not in (slug_of(file.stem), slug_of(file.name)):
             texts.append(entry.title)
@@ -425,22 +425,22 @@ class WordPressReader(Reader):
 
     def _remarks_on(self, entry: WordPressEntry, place: str) -> list[Remark]:
         """Return remarks on the parts of a post that are not imported, and on its state in the source."""
-        said: list[Remark] = []
+        remarks: list[Remark] = []
         if lost := lost_in_text(entry.excerpt):
             text = _("Links and images of the excerpt, left out: %(names)s.")
-            said.append(Remark(place, text % {"names": ", ".join(lost)}))
+            remarks.append(Remark(place, text % {"names": ", ".join(lost)}))
         if entry.has_password:
             text = _("It had a password in the source; here it has none.")
-            said.append(Remark(place, text))
+            remarks.append(Remark(place, text))
         if entry.is_sticky:
             text = _("It was at the top of the list in the source.")
-            said.append(Remark(place, text, "info"))
+            remarks.append(Remark(place, text, "info"))
         if entry.status in _STATES:
             text = _("Its status in the source: %(status)s.") % {"status": entry.status}
-            said.append(Remark(place, text, "info"))
+            remarks.append(Remark(place, text, "info"))
         if entry.comments:
             text = _("Comments are not imported: %(number)s left out.") % {"number": entry.comments}
-            said.append(Remark(place, text))
+            remarks.append(Remark(place, text))
         used = (*_TITLES, *_DESCRIPTIONS)
         fields = sorted(
             key
@@ -452,8 +452,8 @@ class WordPressReader(Reader):
         )
         if fields:
             text = _("Custom fields of the source, left out: %(names)s.")
-            said.append(Remark(place, text % {"names": ", ".join(fields)[:500]}))
-        return said
+            remarks.append(Remark(place, text % {"names": ", ".join(fields)[:500]}))
+        return remarks
 
     def _fields(self, entry: WordPressEntry) -> JsonObject:
         fields: JsonObject = {}
@@ -500,7 +500,7 @@ class WordPressReader(Reader):
             )
 
     def _links_in(self, block: Block, depth: int) -> tuple[MenuEntryItem, ...]:
-        """Return the links of a navigation block, without those that are generated from pages."""
+        """Return the links of a navigation block, except links generated from pages."""
         found: list[MenuEntryItem] = []
         for one in block.blocks if depth <= 10 else ():
             below = self._links_in(one, depth + 1)
@@ -551,7 +551,7 @@ class WordPressReader(Reader):
                 )
             is_known = bool(post_id) and post_id in self.index.types
             if kind != "custom" and not is_known and entry.post_id in below:
-                # The writer takes one without an address for a heading of those below it.
+                # The writer turns an entry without address into a heading.
                 text = _("The menu item %(label)s has no address on this site.")
                 self._remark_once(Remark(label, text % {"label": label[:100]}))
             found.append(
