@@ -234,7 +234,7 @@ class PostAdmin(ListAdmin[Post]):
                 name="content_post_page",
             ),
         ]
-        # Of Django's own pages only the list is left: its forms would save rows past the services.
+        # Only Django's list page is used: its forms would save rows without the services.
         return own + [
             found for found in super().get_urls() if found.name == "content_post_changelist"
         ]

@@ -92,7 +92,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
         if action in ("review", "live"):
             listed = request.POST.getlist("listed")
             chosen = request.POST.getlist("hit")
-            # Those that are not listed are replaced too where that was ticked.
+            # Unlisted hits are replaced too if the user ticked the box.
             left_out = set(listed) - set(chosen) if request.POST.get("rest") else None
             row = start_replacement(
                 **search, to_review=action == "review", chosen=chosen, left_out=left_out
@@ -114,7 +114,7 @@ class ReplacementAdmin(RunAdmin[Replacement]):
             "rest": total - MAX_LISTED,
             "can_review": can_review,
             "can_live": can_live,
-            # Editors are led to Review; whoever manages the database replaced live texts always.
+            # The default for editors is Review. Database managers could always replace live texts.
             "prefers_live": can_live and (not can_review or may(request, "database.manage")),
             "search": [
                 ("find", values["find"]),

@@ -151,7 +151,7 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     for (_layer, outcome), count in by_layer.items():
         counts[outcome] += count
     progress = DecisionProgress(batch, counts, batch_url(batch))
-    # Which of the lists: what was asked for, else the first that has something.
+    # Show the requested list, else the first one that is not empty.
     tabs = [
         (name, label, sum(counts[outcome] for outcome in outcomes))
         for name, (label, outcomes) in _LISTS.items()
@@ -159,7 +159,6 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     shown = request.GET.get("show", "")
     if shown not in _LISTS:
         shown = next((name for name, _label, count in tabs if count), "left")
-    # A page of the changes. Three queries.
     items = batch.items.filter(outcome__in=_LISTS[shown][1]).order_by("pk")
     found: Page[DecisionItem] = Paginator(items, _PAGE_SIZE).get_page(request.GET.get("page"))
     listed = list(found)
@@ -212,7 +211,7 @@ def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     asked: Counter[str] = Counter()
     rows = batch.items.order_by().values_list("layer", "outcome", "word")
     for layer, outcome, word, count in rows.annotate(count=Count("pk")):
-        # What was published straight from AI Review counts as what Review brought live.
+        # A change published directly from AI Review counts under Review, as that is what made it live.
         found[Layer.REVIEW if word == "publish" else layer, outcome] += count
         asked[layer if word == "accept" else word] += count
     submit, approve = asked[Layer.AI_REVIEW], asked[Layer.REVIEW]
@@ -243,7 +242,7 @@ def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     if post is None:
         return DecisionRow(_("(permanently deleted)"), "", "", outcome, is_problem)
     item.post = post
-    # Where the change is now, or was decided on; nowhere for a post in the trash.
+    # Link to the change, or to its decision. A post in the trash has no page.
     if post.deleted_at is not None:
         url = ""
     elif item.outcome == DecisionOutcome.REJECTED:

@@ -65,6 +65,7 @@ def pack_rows(rows: Iterable[tuple[int, str]]) -> str:
 
 def read_packed(value: str, word: Word) -> list[Marked]:
     """Unpack the value of `pack_rows`, all with one decision. Malformed parts are skipped."""
+    # One more than allowed, so that the service reports the limit.
     found = (_PACKED.fullmatch(part) for part in value.split(",")[: MAX_BATCH_CHANGES + 1])
     return [Marked(int(match[1]), match[2], word) for match in found if match is not None]
 
@@ -83,7 +84,7 @@ def add_messages(request: HttpRequest, done: InboxOutcome) -> None:
     """Add messages about the decisions, and the changes left out by name."""
     texts = _describe(done)
     if texts:
-        # A button for each of the first posts of which something was rejected.
+        # One undo button for each of the first posts with rejections.
         rejected = [decision for decision in done.decisions if decision.rejections]
         words = _("Undo: %(title)s") if len(rejected) > 1 else _("Undo")
         messages.success(

@@ -102,20 +102,20 @@ def _show(
     asked = read_queue_filter(request.GET)
     actor = actor_of(request)
     there, rights = count_facets(actor), Rights.of(request)
-    # What is shared waits as what is in Review does, see `counts.py`.
+    # Shared content counts as waiting in Review, see `counts.py`.
     shared_count = waiting_shared(request).count()
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
     pages = Paginator(join_posts(filter_queue(asked, actor)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:
-        # Counted already, with what the list can be narrowed to.
+        # The filters have counted the rows already, which saves the paginator's query.
         pages.count = there.layer[asked.layer] if asked.layer else sum(there.layer.values())
     found = pages.get_page(request.GET.get("page"))
-    # The selects: name, label, what is chosen, options with counts.
+    # Selects: name, label, chosen value, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
-    # The tabs: both layers, and each.
+    # Tabs: both layers together, and each layer.
     counts = there.layer + Counter({Layer.REVIEW.value: shared_count})
     both = ("", _("All"), sum(counts.values()))
-    # The links to decide on all that is asked for at once: label and address, for each layer.
+    # Links that decide on all matches: label and address for each layer.
     together: list[tuple[str, str]] = []
     if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
         names = [asked.layer] if asked.layer else [name for name in LAYERS if there.layer[name]]
@@ -185,7 +185,7 @@ def group_words(group: Alike, who: str) -> str:
         "%(count)d identical changes by %(who)s: %(what)s",
         group.count,
     )
-    # The first thing that differs, in words: titles are told on the page of the group.
+    # Only the first difference, without titles: the group's page shows those.
     first = from_json(row.pieces).lines[:1]
     notes = [note_of(one, References()).text for line in first for one in line.differences]
     signs = {"removed": "−", "inserted": "+"}

@@ -71,7 +71,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     word = _VERBS.get(request.POST.get("action", ""))
     if word is None:
         return _show(request, asked, _("Choose one of the actions."), 422)
-    # What is included: all of it to be rejected, else only what may be accepted from a list.
+    # Everything ticked can be rejected, but only safe changes can be accepted from a list.
     included = request.POST.copy()
     for name in [name for name in included if name.startswith("x.")]:
         if word != "reject":
@@ -86,7 +86,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
     try:
         seen = {(mark.id, mark.seen) for mark in marks}
         ids = {mark.id for mark in marks}
-        # Without the age: what is decided on grows older while it is read.
+        # Without the age filter: a change may pass its limit while the user reads.
         kind = filter_queue(replace(asked, age=""), actor_of(request)).order_by()
         known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
         present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
@@ -95,7 +95,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
                 _("Some of these changes no longer match. Check them again and decide."),
                 code="stale_review",
             )
-        # A line of like changes shows all of its change; what it leaves out, or is not listed, nobody has read.
+        # A line in a group of similar changes shows the whole change. Unlisted or cut changes were not read.
         require_opened(request, unlisted if asked.like else marks)
         return decide(request, marks, inbox_url())
     except CmsError as error:
@@ -114,7 +114,7 @@ def _show(
             raise Http404(_("No matching changes are waiting."))
         return HttpResponseRedirect(inbox_url())
     lines = build_queue_rows(request, listed)
-    # Of like changes that are not safe, only what is listed can be decided on: it must have been read.
+    # Unsafe similar changes can only be decided if they are listed, since they must be read.
     has_rest = len(listed) == MAX_DECISIONS and not (asked.like and listed[0].weight > 1)
     rest = list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES]) if has_rest else []
     layer = listed[0].layer
@@ -168,7 +168,7 @@ def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
 def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
     """Return the samples. At most six queries."""
     posts = {line.post.pk: line.post for line in lines}
-    # Whole rows: those of the list have only what a line shows.
+    # Load whole posts: the rows of the list have only the columns of a line.
     layers = open_layers_of_many(list(Post.objects.filter(pk__in=posts)))
     views = {each.post.pk: each.view(Layer(lines[0].layer)) for each in layers}
     wanted = ReferenceIds()
@@ -185,7 +185,7 @@ def _samples(request: HttpRequest, lines: Sequence[QueueRow]) -> list[Sample]:
     cards: dict[tuple[UUID, str], ChangeCard] = {}
     paths = {line.row.path for line in lines}
     for pk, view in views.items():
-        # The layer with the changes of these lines alone: no other card is made.
+        # Limit the layer to the sampled changes, so that no other cards are built.
         sampled = replace(view, changes=view.changes.only(paths))
         is_live = posts[pk].status == Status.PUBLISHED
         judgements = {

@@ -74,11 +74,12 @@ def read_modules(data: QueryDict) -> list[JsonObject]:
             raise ValueError(_("it is not a list of objects"))
         return [row for row in found if isinstance(row, dict)]
     rows: list[JsonObject] = []
+    # One more than allowed, so that the service reports the limit.
     for key in data.getlist("row")[: MAX_MODULES + 1]:
         slug = data.get(f"globalSlug-{key}", "")
         props: Json = data.get(f"props-{key}", "").strip() or {}
         if isinstance(props, str):
-            # What is no JSON stays the text that it is, as scripts send it: it is refused, and nobody types it again.
+            # Invalid JSON stays text, as from scripts: validation rejects it and the user can correct it.
             with suppress(ValueError):
                 props = _parse_json(props)
         rows.append(
@@ -158,7 +159,7 @@ def cards(
 
 
 def choices(post_type: str) -> Choices:
-    """Return the modules that can be added: those of the type, and global modules. One query."""
+    """Return the modules that can be added: modules of the type, and global modules. One query."""
     allowed = {found.name: in_words(found.label) for found in allowed_modules(post_type)}
     rows = ModuleInstance.objects.globals().filter(type__in=allowed).order_by("global_slug")
     shared = [

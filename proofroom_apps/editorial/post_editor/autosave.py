@@ -34,14 +34,14 @@ _KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version|sou
 _KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
 MAX_LABELS: Final = 8
 MAX_OFFERED: Final = 5
-_FOLLOWED_AT_MOST: Final = 20
+_MAX_FOLLOWED: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
 class OfferedCopy:
     """A copy for the template.
 
-    `labels` are the fields that differ from the stored ones, `conflicts` those of them that another user changed too.
+    `labels` are the fields that differ from the stored ones, `conflicts` the ones that another user changed too.
     """
 
     key: UUID
@@ -84,7 +84,7 @@ def copy_key(request: HttpRequest) -> UUID | None:
 def read_follows(data: QueryDict) -> list[Predecessor]:
     """Return the copies that a form follows; invalid values are skipped."""
     found = []
-    for text in data.getlist("follows")[:_FOLLOWED_AT_MOST]:
+    for text in data.getlist("follows")[:_MAX_FOLLOWED]:
         key, _space, moment = text.partition(" ")
         try:
             found.append(Predecessor(UUID(key), datetime.fromisoformat(moment) if moment else None))
@@ -178,7 +178,7 @@ def lost_texts(sheet: Sheet, data: QueryDict) -> list[str]:
         for id_ in sheet.was_order
         if id_ in order and sheet.document.module(id_) is None
     ]
-    # A field goes, or takes another name, when the definition of its module or post type changes.
+    # A field disappears or is renamed when the definition of its module or post type changes.
     shown = tuple(f"modules.{module.id}." for module in sheet.modules)
     known = {unit.path for unit in sheet.units()}
     fields = {
@@ -202,7 +202,7 @@ def offer_copies(
     layer: Layer | None,
     copies: PageCopies,
 ) -> list[OfferedCopy]:
-    """Return the user's newest copies that differ from the stored post, without those the page shows."""
+    """Return the user's newest copies that differ from the stored post, except copies that the page shows."""
     found = list_copies(
         post_id=post_id, actor=actor_of(request), layer=copy_layer(layer), without=copies.shown
     )
@@ -229,7 +229,7 @@ def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy |
     ]
     labels += [gettext("%(module)s added") % {"module": name} for name in added]
     labels += [gettext("%(module)s removed") % {"module": name} for name in removed]
-    # Its own moves: what others moved since is not of this copy.
+    # Compare only this copy's moves, not those that other users made since.
     kept = [id_ for id_ in sheet.order if id_ in known]
     was = [id_ for id_ in sheet.was_order if id_ in kept]
     if kept != [id_ for id_ in document.order if id_ in kept] and kept != was:

@@ -223,7 +223,7 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
         by_path = rows.filter(path__startswith=asked.text).order_by("path", "id")
         found = list(by_path[:_MAX_RESULTS])
     else:
-        # Half a word is no word to the search, and what people type is mostly half a title.
+        # The search finds whole words only, but users usually type a part of the title.
         found = list(newest.filter(title__icontains=asked.text)[:_MAX_RESULTS])
         if len(found) < _MAX_RESULTS:
             known = {post.pk for post in found}

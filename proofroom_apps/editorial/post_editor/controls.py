@@ -36,7 +36,7 @@ Choices = Callable[[EditorField], Sequence[tuple[str, Sequence[Choice]]]]
 class Control:
     """A form control.
 
-    `kind` selects the widget. `items` are the controls of a repeater's items, `parts` those of an object.
+    `kind` selects the widget. `items` are the controls of a repeater's items, `parts` the controls of an object.
 
     `labels` are the items' first words; `blank` is a new item with `BLANK_INDEX` as its number. `creatable` are the
     taxonomies, with labels, in which the user may create terms. `document` is the initial document of a rich-text
@@ -166,7 +166,7 @@ def control_of(
             for label, options in offered
         ]
         known = {value for _, options in groups for value, _, _ in options}
-        # What was chosen and is not offered any more must not vanish by saving.
+        # A chosen value that is no longer available must not be lost by saving.
         lost = [
             (value, gettext("(missing) %(value)s") % {"value": value[:8]}, True)
             for value in sorted(chosen - known - {""})

@@ -109,7 +109,7 @@ def open_sheet(document: PostDocument) -> Sheet:
     """Return the form as first shown."""
     sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
-    # What is typed is what stands.
+    # Nothing is typed yet, so the stamps are those of the stored values.
     sheet.was = {path: value_stamp(typed) for path, typed in sheet.typed.items()}
     sheet.was_order = list(document.order)
     return sheet
@@ -119,7 +119,7 @@ def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
     """Return the submitted form, over the current document."""
     sheet = _empty_sheet(document)
     for text in data.getlist("was"):
-        # Modules that were shown later brought stamps of their own.
+        # Modules loaded after the page have separate `was` fields.
         try:
             stamps = json.loads(text)
         except (ValueError, RecursionError):
@@ -132,7 +132,7 @@ def read_sheet(document: PostDocument, data: QueryDict, who: Scoped) -> Sheet:
         typed = read(unit.field, data, unit.path, who)
         is_known = unit.path in sheet.was or _is_new(unit.path)
         current = to_typed(unit.field, unit.value)
-        # It came after the form was shown, or somebody kept the others' words after both changed it.
+        # The field is newer than the form, or the user chose the other user's value in a conflict.
         if not is_known or data.get(f"take.{unit.path}") == "theirs":
             sheet.was[unit.path], typed = value_stamp(current), current
         sheet.typed[unit.path] = typed
@@ -177,7 +177,7 @@ def _is_new(path: str) -> bool:
 
 
 def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
-    """Return the modules in form order, followed by those that other users added since."""
+    """Return the modules in form order, followed by modules that other users added since."""
     known = {module.id: module for module in sheet.modules}
     if not tokens:
         return [module for module in sheet.modules if module.id not in sheet.was_order]
@@ -249,7 +249,7 @@ def _arrange_modules(sheet: Sheet, document: PostDocument) -> PostDocument:
     wanted = [sheet.created.get(module.id, module.id) for module in sheet.modules]
     modules = {module.id: module for module in document.modules}
     order = [id_ for id_ in wanted if id_ in modules]
-    # Those that the form did not know keep their neighbours.
+    # Modules unknown to the form stay next to their neighbours.
     for at, id_ in enumerate(document.order):
         if id_ not in order:
             earlier = reversed(document.order[:at])

@@ -144,7 +144,7 @@ def read(field: EditorField, data: QueryDict, name: str, who: Scoped) -> Typed:
         return _read_object(field, data, name, who)
     if field.kind == "boolean":
         return name in data
-    # The id of what somebody named beside the list: a post also by its path.
+    # A choice that is not in the list can be given by id; a post also by path.
     other = data.get(f"{name}~other", "").strip() if field.kind in REFERENCES else ""
     if field.kind == "post-reference" and other.startswith("/"):
         found = visible_to(Post.objects.alive().filter(path=canonical_form(other)), who).first()

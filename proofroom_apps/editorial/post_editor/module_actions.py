@@ -72,7 +72,7 @@ def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
     sheet.modules.append(module)
     for unit in module.units:
         sheet.typed[unit.path] = to_typed(unit.field, unit.value)
-        # Values count as typed only where they differ from the defaults, or a shared module's own.
+        # Values count as changed only if they differ from the defaults or the global module's values.
         sheet.was[unit.path] = value_stamp(sheet.typed[unit.path])
     return module
 

@@ -81,7 +81,7 @@ def cards_of(
     One query for thumbnails, and one more if there are global modules.
     """
     shared = placed_by_slug({module.shared_slug for module in sheet.modules} - {""})
-    # The smallest picture of each image that stands directly in a module, by id.
+    # Thumbnails of the images placed directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
     assets = Asset.objects.filter(pk__in=ids)
     thumbnails = {str(asset.pk): url for asset in assets if (url := smallest_url(asset))}
@@ -93,7 +93,6 @@ def cards_of(
         is_wrong = any(key == name or key.startswith(f"{name}.") for key in errors)
         is_open = are_few or module.is_new or module.id in opened or is_wrong
         is_here = is_open or module.id in wanted or is_touched
-        # What a closed card shows.
         media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
         facts = []
         for unit in module.units:

@@ -134,7 +134,7 @@ def add(request: HttpRequest) -> HttpResponse:
     type_ = sent.get("type") or request.GET.get("type", "")
     parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
     if parent is not None and choices.parents and not choices.is_always_below:
-        # The form has both: a page above says nothing of a type that has no tree.
+        # The form always sends a parent; a type without tree ignores it.
         definition = post_types.get(type_)
         parent = None if definition is not None and not definition.hierarchical else parent
     typed = {
@@ -170,7 +170,6 @@ def add(request: HttpRequest) -> HttpResponse:
         except CmsError as error:
             if error.status == 403 and error.code != "outside_of_scope":
                 raise
-            # What was refused of the fields that the form has.
             labels = {"title": _("Title"), "slug": _("Slug")}
             errors, status = (
                 {

@@ -99,7 +99,7 @@ _SENTENCES: Final = {
 
 
 def _latest(post_id: UUID) -> QuerySet[Any, Any]:
-    # What was there from the beginning needs no line of its own.
+    # Values from the post's creation need no origin.
     later = Provenance.objects.filter(post=post_id).exclude(revision__reason="created")
     latest = later.values("path").annotate(last=Max("id")).values("last")
     rows: QuerySet[Any, Any] = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
@@ -117,7 +117,7 @@ def load_origins(post: Post) -> dict[str, Origin]:
     for row in rows:
         is_agent = bool(row["agent_id"]) or row["author__role"] == Role.AI_AGENT
         is_ai = is_agent or row["via"] in AI_DOORS
-        # A person's own words on live content are not approved by anybody else.
+        # A value saved live by its author has no separate approver.
         is_approved = is_ai or row["approved_by_name"] != row["author_name"]
         ai_kind = AI_EDITED if row["edited_by_name"] else AI
         found[row["path"]] = Origin(

@@ -120,11 +120,11 @@ _RESETTABLE: Final = frozenset({"text", "textarea", "select", "number", "date", 
 
 
 def add_script_data(control: Control, field: EditorField, typed: object, stored: Json) -> None:
-    """Set the data for the editor's scripts on a control and those below."""
+    """Set the data for the editor's scripts on a control and its descendants."""
     control.among = field.among
     items: list[tuple[Sequence[Control], object, Json]] = []
     if field.kind == "richtext":
-        # What the editor opens with, if it is what the Markdown shows; else it reads the Markdown.
+        # Open the editor with the stored document only if the Markdown was not changed.
         if not control.is_written and isinstance(stored, Mapping) and markdown_of(stored) == typed:
             control.document = orjson.dumps(stored).decode()
     elif field.kind == "repeater" and isinstance(typed, list):
@@ -214,12 +214,11 @@ def show(
     context = {
         "layer": layer or "",
         "version": version_sent(request) if sent else now,
-        # Of the page of a translation, whose conflicts are shown here.
+        # Sent by the translation page, whose conflicts are shown on this page.
         "sources": frame.sent.get("sources", ""),
         "copy": copies.key,
         "follows": copies.fields,
         "offered": offer_copies(request, post.pk, frame.document, layer, copies),
-        # Around the form: the layers, a result of a search, what other apps show.
         "review_count": len(layers.review.changes),
         "ai_review_count": len(layers.ai_review.changes),
         "review_edit_url": post_url("change", post, "?layer=review"),
@@ -308,7 +307,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     builder = ControlBuilder(frame, sheet, errors)
     sent = frame.sent
     verb, _, opened = sent.get("do", "").partition(":")
-    # A time that was refused stands in its dialog; no field of the form holds it.
+    # A rejected publication time is shown in its dialog, not in the form.
     touched = {unit.path for unit in sheet.touched()} - {SCHEDULE}
     cards = cards_of(
         sheet,
@@ -319,13 +318,13 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         opened={opened} if verb == "open" else (),
     )
     sections_shown = [
-        # When it goes live is said and changed beside the other steps of publishing.
+        # The schedule is shown and changed in the publish menu, not in a section.
         replace(section, units=tuple(unit for unit in section.units if unit.path != SCHEDULE))
         for section in sheet.sections
     ]
     own = {unit.path for section in sections_shown for unit in section.units}
     controls = [builder.build(section.units) for section in sections_shown]
-    # Where the form has to be corrected, in its order: ids and labels.
+    # Links to the fields with errors, in form order.
     to_correct = [
         wrong for shown in controls for control in shown for wrong in control.to_correct()
     ]
@@ -376,7 +375,7 @@ def module_partial(frame: Frame, sheet: Sheet, module_id: str) -> HttpResponse:
 
 
 def offer_new_terms(control: Control, choices: PostChoices) -> None:
-    """Allow new terms in this control and those below, if the user may create them."""
+    """Allow new terms in this control and its descendants, if the user may create them."""
     control.creatable = choices.creatable(control.kind, control.among)
     for part in [*control.below, *control.blank]:
         offer_new_terms(part, choices)
@@ -475,7 +474,7 @@ class ControlBuilder:
             offer_new_terms(control, self.choices)
             default = defaults.get(field.name)
             source = origin_at(unit.path, self.origins)
-            # Nobody wrote what is empty or as it came; that AI left it so is worth a word.
+            # An empty or default value has no author, but show it if AI left it that way.
             is_as_it_came = unit.value in (None, "", [], {}) or unit.value == default
             if source is not None and (source.is_ai or not is_as_it_came):
                 control.source = source

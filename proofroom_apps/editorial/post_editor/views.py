@@ -92,7 +92,7 @@ def build_conflict_choices(
         ConflictChoice(card, card.path in fields)
         for group in groups
         for card in group.cards
-        # A module that this form removes, and that others wrote in.
+        # A module that this form removes and another user changed.
         if card.path in moved or any(path.startswith(f"{card.path}.") for path in moved)
     ]
 
@@ -148,7 +148,7 @@ def save(
     to_review = do == "save-review" or frame.layer is not None
     status, publish_at, first_published = post.status, post.publish_at, post.published_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
-    # What visitors saw of a test ends with the publication; undoing it starts the same again.
+    # Unpublishing ends running tests; undo must restart the same variations.
     is_leaving = status == Status.PUBLISHED and wanted not in (None, Status.PUBLISHED)
     running = running_variations(post) if is_leaving else []
     try:
@@ -159,7 +159,7 @@ def save(
     except CmsError as error:
         if error.status == 404:
             raise
-        # The sentences of a refusal by the name of the form's field.
+        # Map the service's error keys to the names of form fields.
         tokens = {id_: token for token, id_ in sheet.created.items()}
         errors: dict[str, list[str]] = {}
         for key, sentences in error.details.items():
@@ -174,7 +174,7 @@ def save(
         return refused(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     if (copy := copy_key(request)) is not None:
         discard_copy(key=copy, actor=actor_of(request), follows=read_follows(request.POST))
-    # A script asks, which keeps the page open.
+    # A script saves without leaving the page.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
     is_elsewhere = is_elsewhere or do in ("schedule", "unschedule", "publication")
@@ -198,7 +198,7 @@ def save(
         now = get_post_or_404(request, post.pk)
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
-        # Undo brings back the status, not the words: what was typed in the same step would go live by it.
+        # Undo restores only the status. With text saved in the same step, it would publish that text.
         has_new_words = now.version - post.version > 1
         if now.status != status and not (status == Status.PUBLISHED and has_new_words):
             undo = offer_undo_status(
@@ -285,7 +285,7 @@ def _show_conflicts(
     """Show the form over the stored content with the typed values, and a choice for each conflict."""
     data = frame.sent
     names = module_names(frame.layers.live, frame.layers.review.document)
-    # Before the refresh: after it the sheet knows no more of modules that are gone.
+    # Must run before `refresh`, which drops modules that no longer exist.
     lost = lost_texts(sheet, data)
     paths = refresh(sheet)
     context = {
@@ -338,7 +338,7 @@ def _save_to_review(frame: Frame, sheet: Sheet) -> str:
     """Stage the form in Review. Return a sentence, empty if nothing was staged."""
     version: int | None = version_sent(frame.request)
     if frame.layer is None:
-        # The form shows live content; Review's own version is not what this person read.
+        # The form shows live content, so check its version and not Review's.
         check_version(version, frame.post.version, gettext("This post"))
         version = None
 

@@ -129,7 +129,7 @@ def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
             is_theirs=is_theirs,
         )
         for id_, is_theirs in theirs.items()
-        # One that was deleted in between is missing.
+        # A post deleted since the first query is missing.
         if (row := rows.get(id_)) is not None
     ]
 
@@ -153,7 +153,6 @@ class PostChangeList(ViewChangeList):
         super().get_results(request)
         self.request = request
         found: Any = self.result_list
-        # Those of a search are read.
         keys = found_keys(found, actor_of(request)) if isinstance(found, QuerySet) else found
         self.result_list = load_rows(keys)
 
@@ -166,7 +165,7 @@ class PostChangeList(ViewChangeList):
         """
         columns = tuple(map(column_name, self.list_display))
         address = post_url("change", _STAND_IN)
-        # The page of a post leads back to the list as it stands.
+        # Links carry the filters, so that the post's page can return to the same list.
         preserved: dict[str, Any] = {
             "preserved_filters": self.preserved_filters,
             "opts": self.opts,
@@ -178,7 +177,7 @@ class PostChangeList(ViewChangeList):
         )
         states = {one: status_label(one) for one in (*Status.values, UNPUBLISHED)}
         pictures = load_pictures(self.result_list)
-        # Words that many rows have.
+        # Translate labels once; many rows share them.
         type_of, language_of = cache(type_label), cache(language_name)
         rows, menus = (
             kept_stamp("admin/posts/list_row.html"),

@@ -44,6 +44,7 @@ def move_pages(request: HttpRequest) -> HttpResponse:
 
 def chosen_pages(ids: Sequence[str], who: Scoped) -> list[Post]:
     """Return the pages of these ids, in order. Raises `Http404` if there are none."""
+    # One more than allowed, so that the service reports the limit.
     wanted = [_id_of(id_) for id_ in ids[: MAX_MOVED + 1]]
     seen = visible_to(Post.objects.alive(), who)
     found = {post.pk: post for post in seen.filter(pk__in=wanted)}

@@ -137,7 +137,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "parts": shown.switch("show", _PARTS) if len(changes) else [],
         "widths": shown.switch("width", _WIDTHS),
         "frame_url": shown.url("preview_page"),
-        # The changes in words: of modules that are there, of those that are gone, and of fields.
+        # Changes in words: of present modules, of removed modules, and of fields.
         "changed": [
             (id_, names[id_], ", ".join(str(WORDS[kind]) for kind in marks[id_]))
             for id_ in document.order

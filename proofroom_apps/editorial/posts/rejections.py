@@ -101,7 +101,7 @@ def rejections_of_run(
     events = Event.objects.filter(post_id=post.pk, name__in=_NAMES, created_at__gte=since)
     found: list[tuple[Event, list[str]]] = []
     for event in events.select_related("actor").order_by("-id")[:_MAX_EVENTS]:
-        # A list inside JSON is searched here: the databases don't share a lookup for it.
+        # Filter in Python: there is no lookup for lists in JSON that both databases support.
         paths = [path for path in _strings(event, "paths") if path in staged]
         if paths and run_id in _strings(event, "runs"):
             found.append((event, paths))
@@ -201,9 +201,9 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
         return _take_back(request, post, ids)
     rows = find_rejections(post, ids)
     view = layers.view(Layer(rows[0].layer))
-    # Who rejected it, when and why: of these rejections, and of nothing else that happened to the post.
+    # Author, time and reason of these rejections only.
     of = {row.rejection for row in rows}
-    # What can come back as cards; the rest by name, with why not.
+    # Restorable changes are cards; the others are listed with the reason.
     kept = filter_kept(rows)
     free = [one for one in kept if is_untouched(one, view)]
     paths = {one.row.path for one in free}

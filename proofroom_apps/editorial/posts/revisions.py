@@ -98,7 +98,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     context = {
         "revisions": found,
         "lines": lines,
-        # What is compared where nobody chooses: the two latest.
+        # Compare the two latest by default.
         "chosen": [line.revision.pk for line in lines if line.revision is not None][:2],
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
         "may_restore": may(request, "posts.revisions.manage", post),
@@ -129,7 +129,7 @@ def _describe(
         return _status_lines(post)
     names = module_names(live)
     before_last = rows.filter(version__lt=found[-1].version).first()
-    # A state that was kept before a change stands on the page of what led to it.
+    # The state saved before a change is shown on the page of the change that led to it.
     oldest, newest = found[-1], later
     if before_last is not None and oldest.reason == "before":
         oldest = before_last
@@ -146,7 +146,7 @@ def _describe(
         reason = str(_REASONS.get(row.reason, row.reason))
         who, to_compare = row.by_name or _("Site (automatic)"), earlier.pk if earlier else None
         if row.reason == "before" and earlier:
-            # A state is kept before a change where its version is a new one: only a status or a date made that.
+            # A state is saved before a change if its version is new, which only a status or date change causes.
             if any(earlier.created_at <= move.at <= row.created_at for move in moves):
                 continue
             reason, who, to_compare = _("Status or schedule changed, same content"), "", None
@@ -212,7 +212,7 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
         PostDocument.from_json(other.document),
         actor_of(request),
     )
-    # What can be chosen to compare: the latest, and what is chosen already.
+    # Choices for the comparison: the latest revisions and the chosen ones.
     offered = list(post.revisions.defer("document").order_by("-version")[:_MAX_CHOICES])
     known = {revision.pk for revision in offered}
     offered += [revision for revision in (other, one) if revision.pk not in known]
@@ -253,7 +253,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
             messages.error(request, error.message)
             return HttpResponseRedirect(request.path)
         text = _("Version %(version)s was restored.") % {"version": revision.version}
-        # The version that stood before, where restoring changed anything.
+        # The version before the restore, if it changed anything.
         before = post.revisions.filter(version=post.version).exclude(version=now.version).first()
         undo = offer_undo_revert(request, now, before) if before is not None else ""
         messages.success(request, format_html("{} {}", text, undo))

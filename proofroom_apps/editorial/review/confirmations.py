@@ -35,7 +35,7 @@ def add_confirmations(
 ) -> None:
     """Add messages about the decisions."""
     if done.taken:
-        # The link to what takes it back, for those who may.
+        # Undo link, for users with permission.
         undo = url = ""
         if view.layer == Layer.AI_REVIEW and not done.is_live:
             undo = _("Undo in Review")

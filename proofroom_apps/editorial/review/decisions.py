@@ -81,7 +81,7 @@ def _carry_out(
     request, post, view = reviewed.request, reviewed.post, reviewed.view
     notes = decisions.notes
     try:
-        # The note of each rejection; a passage has that of its change.
+        # Notes of rejections. A passage uses the note of its change.
         own = [path for path in refuse if base_path(path) in notes]
         done = decide(
             post_id=post.pk,
@@ -98,20 +98,20 @@ def _carry_out(
     except CmsError as error:
         if error.status in (403, 404):
             raise
-        # The page as it stands now, with the decisions kept on everything that did not move.
+        # Show the current page; decisions on unchanged changes are preserved.
         post, layers = read(request, post.pk)
         now = Reviewed(request, post, layers, layers.view(view.layer))
         moved = set(error.details) if error.code == "stale_review" else set()
         return _show_problem(now, error.message, moved=moved, status=error.status)
     add_confirmations(request, post, view, done)
-    # AI Review that was carried over whole leads on to Review.
+    # After accepting all of AI Review, continue with Review.
     is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
     is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole and not done.is_live
     return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:
-    """Return the decisions of the form, including those on changes that no longer exist."""
+    """Return the decisions of the form, also on changes that no longer exist."""
     sent = {key: value for key, value in request.POST.items() if isinstance(value, str)}
     by_path = {
         key: value
@@ -154,7 +154,7 @@ def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list
             decided = words.pop(name) if name in words else whole
             if decided is not None:
                 found[decided].append(name)
-        # Gone by now: refused by name.
+        # The change no longer exists; the service rejects it by name.
         for name, word in words.items():
             found[word].append(name)
     return found["accept"], found["reject"]
@@ -191,7 +191,7 @@ def _ask_for_all(reviewed: Reviewed, action: str) -> HttpResponse:
         if action == "publish"
         else None,
         "changes": reviewed.labels(view.changes.paths),
-        # What was seen, not what stands now: a change that came since must not slip in.
+        # Use the state the user saw: a newer change must not be approved unseen.
         "digest": request.POST.get("digest", ""),
         "seen": _read_post_seen(request),
         "note": request.POST.get("note", ""),

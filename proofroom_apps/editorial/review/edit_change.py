@@ -55,7 +55,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     reviewed = Reviewed(request, post, layers, layers.view(layer))
     path = request.GET.get("path", "")
     if path not in reviewed.view.changes.paths:
-        # Somebody decided on it meanwhile, or it never was. What was typed into it is said, to be copied.
+        # It was decided meanwhile or never existed. Show the typed text so that the user can copy it.
         messages.warning(request, _("This change is no longer waiting."))
         lost = normalize_line_ends(request.POST.get(path, ""))
         if lost.strip() and value_stamp(lost) != request.POST.get(f"was.{path}"):
@@ -159,7 +159,7 @@ def _show(
     for key, sentences in (error.details if error else {}).items():
         name = key if key.startswith(("post.", "modules.")) else f"post.{key}"
         errors.setdefault(name, []).extend(sentences)
-    # The ids that must be among the choices, because they are chosen.
+    # Chosen ids must be available as choices.
     found: list[str] = []
     for unit in units:
         if unit.field.kind in ("media", "post-reference", "taxonomy-reference", "terms"):
@@ -174,7 +174,7 @@ def _show(
     is_at_fields = any(control.has_errors for control in controls)
     context = {
         "controls": controls,
-        # What stands now: after a conflict the next try is over that.
+        # Send the current version, so that the next attempt after a conflict can succeed.
         "stamps": [(unit.path, value_stamp(to_typed(unit.field, unit.value))) for unit in units],
         "problem": error.message if error and not is_at_fields else "",
         "label": label,

@@ -21,7 +21,7 @@ from proofroom_apps.editorial.inbox.queue_rows import QueueRow
 from proofroom_apps.editorial.posts.authors import reason_label
 
 register = template.Library()
-_SAID_LENGTH = 140
+_MAX_REASON_LENGTH = 140
 """Maximum length of a reason in a line, in characters; its review shows all."""
 
 
@@ -62,7 +62,7 @@ def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
                     "path": line.post.path,
                     "who": line.who,
                     "edited_by": line.row.edited_by_name,
-                    "said": Truncator(line.row.reason).chars(_SAID_LENGTH),
+                    "said": Truncator(line.row.reason).chars(_MAX_REASON_LENGTH),
                     "said_label": reason_label(line.row.via),
                     "at": timezone.localtime(line.at).isoformat(),
                     "exact": exact_time(line.at),

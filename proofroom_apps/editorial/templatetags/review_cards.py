@@ -149,7 +149,7 @@ class _CardDrawer:
                 "user": mark.user,
                 "edited_by": mark.edited_by,
                 "door": shown.door,
-                # An AI client that submits with a note gives it as the reason.
+                # An AI client's submission note is its reason.
                 "note": mark.note if clean_reason(mark.note) != mark.reason else "",
                 "reason": mark.reason,
                 "reason_label": reason_label(mark.via),

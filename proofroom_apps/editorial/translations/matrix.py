@@ -123,7 +123,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
     def cell(original: Post, locale: str) -> MatrixCell:
         post = by_place.get((original.translation_group, locale))
         if post is None:
-            # A post that nobody approved yet has nothing to translate.
+            # A placeholder has no approved content to translate.
             is_open = original.type in open_types and locale in open_locales
             return MatrixCell(locale, can_be_created=is_open and not original.is_placeholder)
         state = states.get(post.pk)
@@ -210,7 +210,7 @@ def _types() -> list[str]:
 
 def _create(request: HttpRequest) -> HttpResponse:
     require(request, "posts.translate")
-    # `<post>:<locale>` of each box; what is malformed is none.
+    # Each box sends `<post>:<locale>`; malformed values are ignored.
     ticked: dict[tuple[UUID, str], None] = {}
     for value in request.POST.getlist("make"):
         post_id, _colon, locale = value.partition(":")

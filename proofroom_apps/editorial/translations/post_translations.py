@@ -169,7 +169,7 @@ def _row(
         facts.append(text % {"number": len(mismatches)})
     details: list[str] = []
     if is_own and state is not None:
-        # What is older than the source, in the words of the review.
+        # Outdated fields, with the labels of the review.
         names = module_names(layers.live)
         text = gettext("%(field)s: not translated yet")
         for path in state.stale_or_untranslated_paths:

@@ -168,7 +168,7 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     if do in ("restore", "discard"):
         return decide_on_copy(frame, is_wanted=do == "restore")
     if do not in ("save", "save-review"):
-        # The editor's page, which conflicts lead to, has buttons of its own.
+        # Conflicts are shown on the editor's page, whose buttons differ.
         return edit(request, post_id)
     sheet = read_sheet(frame.document, request.POST, actor_of(request))
     return save(frame, sheet, do, refused=show_translation)
@@ -266,7 +266,7 @@ def show_translation(
         "mismatches": _named_mismatches(frame, mismatches, {row.path: row.id for row in rows}),
         "progress": TranslationProgress(total - left, total),
         "was": json.dumps({path: sheet.was[path] for path in sorted(own) if path in sheet.was}),
-        # What the sources say where a form was sent stays what its sender read.
+        # After a submit, keep the source values that the user read.
         "sources": frame.sent.get("sources", "")
         if sent
         else json.dumps(
@@ -470,7 +470,7 @@ class _RowBuilder:
     def _state_of(self, path: str) -> RowState:
         found = self.comparison
         shown, live = self.frame.document, self.frame.layers.live
-        # A layer may have the text that the live translation lacks.
+        # A layer may contain text that the live translation lacks.
         is_live = same(value_at(shown, path), value_at(live, path))
         if is_live and path in found.state.untranslated_paths:
             return "untranslated"
@@ -483,7 +483,7 @@ class _RowBuilder:
         if _is_blank(value):
             return ShownValue()
         if unit.field.kind == "richtext":
-            # Headings of the text are none of this page's. Every text is escaped, so these can only be tags.
+            # Headings in the text must not join this page's outline. Texts are escaped, so these are tags.
             html = _HEADING.sub(r'<p class="text-heading text-heading-\1"', to_html(value))
             html = _HEADING_END.sub("</p>", html)
             return ShownValue(html=mark_safe(html))  # noqa: S308 the renderer escapes every text
