@@ -31,7 +31,7 @@ class Representation:
 
     @property
     def headers(self) -> dict[str, str]:
-        # Some shared caches do not look at Vary: what they may keep must do for everybody.
+        # Some shared caches ignore Vary, so only an answer for all clients may be public.
         keepers = "public" if self.is_shared else "private"
         found = {"Cache-Control": f"{keepers}, max-age={PAGE_MAX_AGE}"}
         return {**found, "Vary": "Accept"} if self.is_chosen else found
@@ -116,7 +116,7 @@ def cached_answer(
     queries name, any other on all content.
     """
     answers.follow(state, tags_changed_since)
-    # There is no end of queries. Only the pages of a list are kept, whose number is bounded.
+    # Cache only pages of lists, whose number is bounded. Caching any query would let callers fill the cache.
     is_kept = asked.query in ("", f"page={number}")
     key = f"{form.name or 'page'} {asked.full_path}?{asked.query}" if is_kept else ""
     answer = answers.get(state, key) if key else None
@@ -132,6 +132,7 @@ def cached_answer(
             page.headers,
             tags=frozenset(tags if is_tagged else {EVERYTHING}),
         )
+        # A page with a failed part must not be cached.
         is_kept = is_kept and INCOMPLETE not in tags
         if is_kept:
             answers.put(state, key, answer)

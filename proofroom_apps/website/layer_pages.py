@@ -74,7 +74,7 @@ def preview_page(
     if shown.featured_media_id and not media_exists(str(shown.featured_media_id)):
         shown.featured_media = None  # staged, and deleted since
     if post.variation_of is not None:
-        # It has no address; what is shown is how the original would look at its own.
+        # A variation has no address, so show it at the original's.
         shown = as_original(shown, post.variation_of)
     terms = list(Term.objects.filter(pk__in=document.taxonomy_term_ids))
     for term in terms:
@@ -126,7 +126,7 @@ def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
         if not kinds:
             return found[0]
         label = " · ".join(str(WORDS[kind]) for kind in kinds)
-        # An attribute: the styles of the module meet the elements that they know.
+        # Add an attribute, not an element, so that the module's CSS still matches.
         return found[0] + format_html(
             ' data-change="{}" data-change-label="{}" role="group" aria-label="{}"',
             kinds[0],

@@ -112,7 +112,7 @@ def load_list_page(
 
     As many queries as `load_listed_page`, plus the surroundings; one more for a page other than the first.
     """
-    # A statement is made for each page, so that none is for one that nobody can see.
+    # A statement is compiled for each page number, so check first that the page exists.
     if number > 1 and number > _last_page(load_extents(listing, state).get(listing.locale)):
         return None
     found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, state)
@@ -157,7 +157,7 @@ def _render(part: ListPage) -> str:
                 "title": post.title,
                 "url": post.path,
                 "excerpt": post.excerpt,
-                # As on its own page: no other type is dated there.
+                # Only blog posts show a date, as on their own page.
                 "published_at": post.published_at if listing.type == "blog" else None,
                 "image": post.image,
             }

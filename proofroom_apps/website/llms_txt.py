@@ -44,7 +44,7 @@ def render_llms_txt(locale: str) -> RenderedPage | None:
                 lines.append(link_line(gettext("All of them"), list_path(name, locale)))
             head = written([heading(list_title(name), 2)]).strip()
             parts.append(f"{head}\n\n" + "\n".join(lines))
-        # What a reader with little room leaves out; the word is the format's own.
+        # "Optional" is defined by llmstxt.org: readers with little context skip this section.
         types = [name for name, posts in found.items() if posts]
         feeds = [(list_title(type), feed_path(type, locale)) for type in types]
         lines = [f"- [RSS: {title}]({absolute(path)})" for title, path in feeds if path]

@@ -60,7 +60,7 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
             "updated": format_time(post.updated_at),
         }
     )
-    # The custom fields that hold words, each below its label.
+    # Custom fields with text, each below its label.
     definition = post_types.get(post.type)
     nodes: list[Node] = []
     for prop in props_of(definition.CustomFields).values() if definition else ():
@@ -71,7 +71,7 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
             nodes += paragraphs(f"{prop.label}: {value}")
         elif prop.kind == "url":
             nodes += link(value, value)
-    # The title and the excerpt, unless the first module is the opening of the page, as in HTML.
+    # Omit title and excerpt if the first module shows them, as in HTML.
     has_opening = opens_with_heading(items)
     parts = []
     if not (has_opening and items[0].props.get("title")):
@@ -83,7 +83,7 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
         is_first = item.index == 0 and has_opening
         level = _OPENING if is_first else _BELOW
         parts.append(markdown_of(item.type, item.props, media, level=level))
-    # An address of another site may hold what no header does.
+    # A canonical address on another site may contain non-ASCII characters.
     headers = {"Link": f'<{iri_to_uri(canonical)}>; rel="canonical"'}
     robots = robots_of(post.robots_json)
     return _body(head, parts, {**headers, "X-Robots-Tag": robots} if robots else headers)

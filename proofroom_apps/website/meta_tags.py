@@ -90,7 +90,7 @@ def seo_of_post(
         description=told.description,
         robots=robots_of(post.robots_json),
         canonical=told.canonical,
-        # A page that names another as the original must not offer itself in other languages.
+        # A page with another canonical address must not have hreflang links.
         alternates=seo_alternates(alternates) if is_original(post) else [],
         markdown=markdown_path(post.path),
         og_type="article" if is_article else "profile" if post.type == "profile" else "website",
@@ -235,7 +235,7 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
     }
     match post.type:
         case "blog":
-            # The site stands for its authors: the names of accounts are nobody's business.
+            # The site is given as author, since account names are private.
             site: JsonObject = {
                 "@type": "Organization",
                 "name": told.site_name,
@@ -347,7 +347,7 @@ def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
         try:
             asked = _kept_asked(orjson.dumps(entries))
         except TypeError:  # what no column holds, such as numbers of more than 64 bits
-            asked = _find_asked(entries)
+            asked = _find_questions(entries)
         for question, answer in asked:
             accepted: JsonObject = {"@type": "Answer", "text": answer}
             yield {"@type": "Question", "name": question, "acceptedAnswer": accepted}
@@ -355,10 +355,10 @@ def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
 
 @lru_cache(maxsize=500)
 def _kept_asked(stored: bytes) -> Sequence[tuple[str, str]]:
-    return _find_asked(orjson.loads(stored))
+    return _find_questions(orjson.loads(stored))
 
 
-def _find_asked(entries: Json) -> Sequence[tuple[str, str]]:
+def _find_questions(entries: Json) -> Sequence[tuple[str, str]]:
     """Return the questions with an answer among a module's items, with the answers as plain text."""
     found = [
         (str(entry.get("question") or ""), to_text(entry.get("answer")))

@@ -48,9 +48,9 @@ def find_answer(asked: RequestedPage) -> Found:
         return own(asked, locale)
     form = MARKDOWN_IF_ACCEPTED if prefers_markdown(asked.accept) else HTML
     return (
-        # No slug has a dot: where a feed is, there is no post.
+        # Slugs contain no dot, so a feed's address cannot be a post's.
         _feed_at(asked, locale)
-        # A list looks by itself whether a post stands in its place.
+        # The list itself checks for a post at its address.
         or _list_at(asked, address, locale, form)
         or _post_at(asked, address, locale, form)
         or _markdown_at(asked, locale)
@@ -84,7 +84,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
         return None
     if found.arms and form is HTML:
         return found
-    # The id of the module whose form was sent just before.
+    # After a submitted form, `sent` is the id of its module.
     sent = asked.parameters.get("sent", "")
 
     def render() -> RenderedPage:

@@ -182,7 +182,7 @@ def load_surroundings(
         paths |= set(map(home_of, settings.CMS_ENV.locales))
     asked = LinkedPostsRequest(
         locale=place.locale,
-        # In an order of their own, so that equal pages send equal queries.
+        # Sort the paths, so that equal pages send equal queries.
         paths=sorted(paths),
         group=group if near is None else None,
         post_ids=list(ids),
@@ -190,7 +190,7 @@ def load_surroundings(
     )
     linked = load_linked_posts(asked)
     posts = {post.id: post for post in (*known, *linked.neighbours)}
-    # What was asked for and not found as well: it may be there the next time.
+    # Depend on missing posts too: creating one must invalidate the page.
     depend_on(
         *map(tag_of_path, {*paths, *paths_above(place)}),
         *map(tag_of_post, ids),
@@ -274,7 +274,7 @@ def build_page_context(
     place = around.place
     home = home_of(place.locale)
     links = build_menu_links(around)
-    # Where the language switch leads: to the page in that language, else to the home page of it.
+    # The language switch links to the translation, else to the home page of the language.
     paths = {item["locale"]: item["url"] for item in alternates}
     own = {around.place.locale: around.place.path or home_of(around.place.locale)}
     return {

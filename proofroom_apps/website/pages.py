@@ -77,7 +77,7 @@ def post_page(
         content = PageContent(post, found.modules(), found.terms, is_counted=is_counted)
         return _page_of(content, data, submission)
 
-    # What a visitor has typed into a form stays out of what the process keeps.
+    # Never cache a visitor's form values.
     if submission is not None or data.around.frame is None:
         return make()
     contents = {

@@ -173,7 +173,7 @@ def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _Module
     lists: tuple[PostList, ...] = ()
     try:
         lists = tuple(definition.lists(props))
-    # What is stored can be older than the definition; the module then shows no list.
+    # Stored props may be older than the definition. The module then shows no list.
     except Exception:
         logger.exception("the lists of a module %s cannot be told", definition.name)
         note_failure()

@@ -120,7 +120,7 @@ _SHOWN: Final = (
     *columns_of(Post),
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
-_MOST_ABOVE: Final = 8
+_MAX_PATHS_ABOVE: Final = 8
 """Maximum number of paths above a page that are read with it."""
 _PAGE: Final = Statement(
     lambda path, locale, above: (
@@ -161,7 +161,7 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
     if "\x00" in path:  # PostgreSQL refuses to look for it
         return None
     above = paths_above(PageLocation(path, locale))
-    is_deep = len(above) > _MOST_ABOVE
+    is_deep = len(above) > _MAX_PATHS_ABOVE
     begun = lease.begin()
     rows = _PAGE.rows(path, locale, padded(above[:1] if is_deep else above))
     if not rows:
@@ -265,7 +265,7 @@ Extents = Mapping[str, Extent]
 def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
     """Return the extents of a listing at a content state. One query, none if cached."""
     depend_on(tag_of_list(listing.type))
-    kept = _kept_extents(listing, state)
+    kept = _cached_extents(listing, state)
     if kept is not None:
         return kept
     if listing.term:
@@ -275,7 +275,7 @@ def load_extents(listing: IndexPage, state: LiveState | None) -> Extents:
     return _keep_extents(listing, state, rows)
 
 
-def _kept_extents(listing: IndexPage, state: LiveState | None) -> Extents | None:
+def _cached_extents(listing: IndexPage, state: LiveState | None) -> Extents | None:
     """Return the cached extents. Caching matters: counting reads an index entry for every post of the type."""
     kept = answers.get_value(state, _extents_key(listing)) if state is not None else None
     return None if kept is None else _by_locale(cast("list[Row]", kept))
@@ -406,7 +406,7 @@ def load_listed_page(
     As many queries as `load_listed_posts`; extents that are not cached for the state are read with the posts.
     """
     depend_on(tag_of_path(listing.path))
-    extents = _kept_extents(listing, state)
+    extents = _cached_extents(listing, state)
     if extents is not None and listing.locale not in extents:
         extents = None  # the first post may have come a moment ago
     statement = _listed(
@@ -467,7 +467,7 @@ def _listed(
 
 def _listed_post() -> JSONObject:
     columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
-    # As the database writes them by itself: `JSONObject` ends times with the milliseconds.
+    # Cast times to text: `JSONObject` would cut them to milliseconds.
     times = {name: ExpressionWrapper(F(name), output_field=TextField()) for name in _TIMES}
     return JSONObject(**{name: name for name in columns}, **times)
 

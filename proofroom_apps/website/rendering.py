@@ -70,7 +70,7 @@ def _definitions(items: Sequence[RenderableModule]) -> list[type[Module]]:
 def render_modules(items: Sequence[RenderableModule], context: Mapping[str, object]) -> SafeString:
     """Render the modules in the given order. Unknown types and failing modules are left out and logged."""
     has_heading = opens_with_heading(items)
-    # The page's own id is taken, and every module adds those of its headings.
+    # `main` is the page's own id. Each module adds the ids of its headings.
     media = context.get("media")
     heading_ids = (
         PageTexts({"main"}, replace_own_images(media)) if isinstance(media, Mapping) else {"main"}
@@ -93,13 +93,13 @@ def _render(item: RenderableModule, page: Mapping[str, object], *, is_opening: b
         return mark_safe("")
     try:
         body = _body(definition, item, page, is_opening=is_opening)
-    # One broken module must not take the page with it, whatever a customer's template raises.
+    # A site's template may raise anything; one broken module must not break the page.
     except Exception as error:
         if is_database_away(error):
             raise
         note_failure()
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)
-        # The page keeps its heading when the module that should have shown it fails.
+        # If the opening module fails, the page still needs its h1.
         title = page["page_title"] if is_opening else None
         return format_html("<h1>{}</h1>", title) if title else mark_safe("")
     if not body.strip():

@@ -5,6 +5,6 @@ from django.urls import re_path
 from proofroom_apps.website.views import page
 
 urlpatterns = [
-    # Left out, so that Django adds the slash to `/admin`, and a missing file costs no query.
+    # Exclude `/admin`, so that Django appends the slash, and `static/`, so that a missing file sends no query.
     re_path(r"^(?!admin$|static/)(?P<path>.*)$", page, name="page"),
 ]

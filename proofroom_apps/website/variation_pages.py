@@ -74,8 +74,10 @@ def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:
         if arm.name == name:
             return ArmChoice(arm, is_named=True)
     user_agent = request.META.get("HTTP_USER_AGENT", "")
+    # Search engines and other programs always get the original.
     if is_program(user_agent):
         return ArmChoice(None)
+    # After submitting a form, show the arm that contains it, also if the IP address has changed.
     if sent and (sent_from := _choice_with(sent, found)) is not None:
         return sent_from
     address = rate_limit_key(client_address(request))

@@ -79,7 +79,7 @@ def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse |
     locale = locale_of(canonical)
     bare = canonical.removeprefix(home_of(locale))
     is_own = bare in _OWN or bare in OWN_ANSWERS
-    # Only to a page of this site: what is stored is no `//host`.
+    # Redirect only to existing pages: `//host` in the address must not become an open redirect.
     if is_own or listing_at(canonical, locale) or queries.is_published_at(canonical, locale):
         query = request.META.get("QUERY_STRING")
         return HttpResponsePermanentRedirect(f"{canonical}?{query}" if query else canonical)
@@ -88,6 +88,6 @@ def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse |
 
 def _missing(locale: str) -> HttpResponse:
     response = HttpResponse(missing_page(locale), status=404)
-    # Whoever publishes the page and looks again must not see this answer.
+    # An editor who publishes the page and reloads must not get the cached 404.
     response.headers["Cache-Control"] = "no-cache"
     return response

@@ -28,7 +28,7 @@ def empty_catalogue(locale: str) -> str:
     It includes the list titles of the site's own post types.
     """
     _head, _, entries = TRANSLATED.read_text(encoding="utf-8").partition("\n\n")
-    # Django has been translated into nearly every language, and so knows how each counts.
+    # Django's own catalogues have the plural form of nearly every language.
     folder = Path(django.__file__).parent / "conf" / "locale"
     plural = "nplurals=2; plural=(n != 1);"
     with suppress(FileNotFoundError), (folder / locale / _COMPILED).open("rb") as file:
