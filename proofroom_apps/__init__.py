@@ -1,1 +1,1 @@
-"""Features of the site that stand on `content`: the editorial admin, the website, imports, menus and others."""
+"""Features of the site built on `content`: the editorial admin, the website, imports, menus and others."""

@@ -80,7 +80,7 @@ def change_feedback(
     """Resolve or reopen a note, sort it, or change its text (its author only). None leaves a value unchanged."""
     actor.require_person("change feedback")
     actor.require("feedback.view")  # the answer shows it
-    row = _locked(feedback_id, actor)
+    row = _lock_feedback(feedback_id, actor)
     before = (row.status, row.category, row.content)
     if status is not None:
         status = _one_of("status", status, FeedbackStatus.values)
@@ -111,9 +111,9 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
     actor.require_person("delete feedback")
     actor.require("feedback.delete")
     try:
-        row = _locked(feedback_id, actor)
+        row = _lock_feedback(feedback_id, actor)
     except NotFound:
-        # Whoever deletes only their own hears the same of others' notes as of none.
+        # Users who may delete only their own notes get the same answer for others' notes as for unknown ids.
         if not actor.can("feedback.moderate"):
             raise _not_the_author() from None
         raise
@@ -137,7 +137,7 @@ def may_delete(row: Feedback, actor: Actor) -> bool:
     )
 
 
-def _locked(feedback_id: UUID | str, actor: Actor) -> Feedback:
+def _lock_feedback(feedback_id: UUID | str, actor: Actor) -> Feedback:
     """Lock and return the note.
 
     Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out of scope.
@@ -176,7 +176,7 @@ def _clean_content(text: str) -> str:
 
 
 def _clean_place(name: str, value: float | None) -> float | None:
-    # False for NaN too.
+    # Comparisons with NaN are False, so it is rejected too.
     if value is not None and not 0 <= value <= MAX_COORDINATE:
         raise invalid(
             name,

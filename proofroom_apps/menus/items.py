@@ -45,7 +45,7 @@ def clean_items(
     wanted = list(_post_items(items, "items"))
     if not wanted:
         return items
-    # The posts must be there; their present addresses are noted. One query.
+    # One query checks that the posts exist and reads their addresses.
     ids = {str(item["postId"]) for _, item in wanted}
     rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
     paths = {str(pk): path for pk, path in rows}

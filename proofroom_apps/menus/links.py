@@ -87,14 +87,14 @@ def _links(
     links: list[MenuLink] = []
     for item in items if depth < MAX_MENU_DEPTH else ():
         children = _links(_children(item), place, posts, found, depth + 1)
-        # Checked when it was written; what was stored otherwise is no less dangerous.
+        # Check again although writes are validated: rows stored another way may be unsafe.
         label, url = str(item.get("label") or ""), safe_href(item.get("url")) or ""
         is_post = item.get("type") == "post"
         if is_post:
             target = _target(posts.get(str(item.get("postId")).lower()), place.locale, found)
             if target is None and not children:
                 continue
-            # The stored address is as old as the menu; a post that is gone has none.
+            # The stored address may be outdated. A deleted post has no address.
             url = target.path if target else ""
             label = label or (target.title if target else "")
         if label:

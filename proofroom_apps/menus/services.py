@@ -85,7 +85,7 @@ def change_menu(
     _allow(actor)
     if reason != APPROVED:
         require_live_change(MENU, actor)
-    menu = _locked(menu_id)
+    menu = _lock_menu(menu_id)
     if expected_version is not None and expected_version != menu.version:
         raise Conflict(
             _("This menu has changed since you opened it. Reload it and repeat your change."),
@@ -118,7 +118,7 @@ def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     """Delete a menu and return its id. Pages in its locale then show the default locale's menu of the slug."""
     _allow(actor)
     require_approver(MENU, actor)
-    menu = _locked(menu_id)
+    menu = _lock_menu(menu_id)
     id_ = menu.pk
     menu.delete()
     forget_revisions(MENU, id_)
@@ -185,7 +185,7 @@ def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
     )
 
 
-def _locked(menu_id: UUID | str) -> Menu:
+def _lock_menu(menu_id: UUID | str) -> Menu:
     menu = find_by_id(Menu.objects.select_for_update(), menu_id)
     if menu is None:
         raise NotFound(_("No menu has the ID %(menu_id)s.") % {"menu_id": str(menu_id)[:80]})

@@ -121,7 +121,7 @@ def forget_old_links(days: int = 30) -> int:
 
 
 def _hash(token: str) -> str:
-    # The token is random and long: nothing that a slow hash would make harder to guess.
+    # A fast hash is enough: the token has 256 random bits, so guessing is not possible.
     return hashlib.sha256(token.encode()).hexdigest()
 
 

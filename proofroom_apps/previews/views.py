@@ -28,15 +28,17 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     """Return the page, or the same 404 for every token that does not work."""
     refusal = rate_limit_response(request)
     if refusal is not None:
-        return _unseen(refusal)
+        return _hide_from_caches(refusal)
     opened = open_preview(token, counts=request.method == "GET")
     if opened is None:
-        return _unseen(HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404))
+        return _hide_from_caches(
+            HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
+        )
     html = preview_page(opened.post, opened.document, opened.link.get_layer_display())
-    return _unseen(HttpResponse(html))
+    return _hide_from_caches(HttpResponse(html))
 
 
-def _unseen(response: HttpResponse) -> HttpResponse:
+def _hide_from_caches(response: HttpResponse) -> HttpResponse:
     """Keep the response out of caches and search engines, and its address out of referrers."""
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"

@@ -14,7 +14,7 @@ from typing import Final
 
 TEMPLATE = Path(__file__).parent / "project"
 EXECUTABLES = ("manage.py", "run")
-# Containers are called by the name, and their tools take small letters only.
+# Container names are made from it, and they allow only lowercase letters.
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]*", re.ASCII)
 _OWN_FILES: Final = frozenset({"manage", "run", "tests"})
 """Files and folders next to the site's package."""
@@ -56,7 +56,7 @@ def create_project(name: str, folder: Path) -> None:
             name,
             str(folder),
             template=str(TEMPLATE),
-            # Agents are Markdown with placeholders of their own, so that only the README is filled in.
+            # Agent files are Markdown with their own placeholders, so only the README is rendered.
             extensions=("py", "toml", "txt", "yaml", "yml"),
             files=("Containerfile", "README.md", "run"),
             exclude=None,
@@ -64,7 +64,7 @@ def create_project(name: str, folder: Path) -> None:
             product_version=version("proofroom"),
         )
     except CommandError:
-        # The name is refused before anything is written.
+        # Nothing was written yet, so the folder is empty.
         folder.rmdir()
         raise
     for path in EXECUTABLES:

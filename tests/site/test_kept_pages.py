@@ -70,7 +70,7 @@ def test_a_page_deep_in_a_tree_is_the_same_page(monkeypatch: pytest.MonkeyPatch)
     page = Client().get("/about/team").content
     assert page.count(b'<a href="/about">About</a>') == 1
     answers.clear()
-    monkeypatch.setattr(queries, "_MOST_ABOVE", 0)
+    monkeypatch.setattr(queries, "_MAX_PATHS_ABOVE", 0)
 
     assert Client().get("/about/team").content == page
 

@@ -38,7 +38,7 @@ FEEDBACK_PARAMETERS: Final = [
 ]
 StatusText = Annotated[Words, one_of(FeedbackStatus.values)]
 CategoryText = Annotated[Words, one_of(FeedbackCategory.values)]
-# The service checks these, in sentences that the admin's forms show too.
+# Validated in the service, so that the admin shows the same messages.
 Content = Annotated[Words, Field(json_schema_extra={"maxLength": CONTENT_MAX})]
 Pixels = Annotated[
     float | None, Field(json_schema_extra={"minimum": 0, "maximum": float(MAX_COORDINATE)})
@@ -82,7 +82,7 @@ class NewFeedback(Body, answered_by=FeedbackAnswer):
 class FeedbackChange(Body, answered_by=FeedbackAnswer):
     """Changes of feedback; other keys of a GET answer are ignored. Only the author may change `content`."""
 
-    # Null is no value of any.
+    # None of the fields accepts null.
     status: StatusText = Field(default_factory=str)
     category: CategoryText = Field(default_factory=str)
     content: Content = Field(default_factory=str)

@@ -46,9 +46,10 @@ def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
     """Yield the rows of a tree of items. The tree may be unvalidated: invalid items are skipped."""
     if not isinstance(items, list) or depth > MAX_MENU_DEPTH:
         return
+    # One more than allowed, so that the service reports the limit instead of silently cutting.
     for item in items[: MAX_MENU_ITEMS + 1]:
         if isinstance(item, Mapping):
-            # A text of the item, whatever else may stand under its name.
+            # Unvalidated input: use only strings, ignore other types.
             texts = [
                 value[:URL_MAX] if isinstance(value := item.get(name), str) else ""
                 for name in ("id", "label", "url", "postId")
@@ -61,6 +62,7 @@ def rows_of(items: object, depth: int = 0) -> Iterator[MenuRow]:
 def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     """Return the rows of the form without scripts. `row` lists their ids in order; each row has its own fields."""
     found: list[MenuRow] = []
+    # One more than allowed, so that the service reports the limit instead of silently cutting.
     for id_ in ids[: MAX_MENU_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
         sent = data.get(f"depth-{id_}", "")

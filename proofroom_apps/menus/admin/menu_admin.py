@@ -50,9 +50,9 @@ from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu, delete_menu, edited_menu
 from proofroom_apps.menus.shared_kind import MenuKind
 
-_MOST_POSTS: Final = 8
-_MOST_TERMS: Final = 6
-_LONGEST: Final = 100
+_MAX_POSTS: Final = 8
+_MAX_TERMS: Final = 6
+_MAX_QUERY_LENGTH: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,8 @@ class LinkTarget:
 
 
 def targets(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
-    """Return the targets that match the words, those in the language first. Two queries."""
-    words = words.replace("\x00", "").strip()[:_LONGEST]
+    """Return the targets that match the words, matches in the language first. Two queries."""
+    words = words.replace("\x00", "").strip()[:_MAX_QUERY_LENGTH]
     lists = [
         LinkTarget(f"list:{found.name}", list_title(found.name), path, in_words(found.label))
         for found in post_types
@@ -94,7 +94,7 @@ def _posts(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
             type_label(post.type),
             post.status == Status.PUBLISHED,
         )
-        for post in rows[:_MOST_POSTS]
+        for post in rows[:_MAX_POSTS]
     ]
 
 
@@ -104,12 +104,12 @@ def _terms(words: str, locale: str) -> list[LinkTarget]:
     found = Term.objects.filter(name__icontains=words, locale__in=["", locale])
     return [
         LinkTarget(f"term:{type_}:{term.pk}", term.name, path, term.taxonomy)
-        for term in found.order_by("name")[:_MOST_TERMS]
-        for type_, path in _lists_of(term, locale)
+        for term in found.order_by("name")[:_MAX_TERMS]
+        for type_, path in _list_pages_of(term, locale)
     ]
 
 
-def _lists_of(term: Term, locale: str) -> list[tuple[str, str]]:
+def _list_pages_of(term: Term, locale: str) -> list[tuple[str, str]]:
     """Return the list pages of the term, as pairs of post type and path."""
     return [
         (found.name, path)
@@ -133,7 +133,7 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
     if kind == "term":
         type_, _, id_ = rest.partition(":")
         term = find_by_id(Term.objects, id_)
-        lists = dict(_lists_of(term, locale)) if term else {}
+        lists = dict(_list_pages_of(term, locale)) if term else {}
         if term and type_ in lists:
             return MenuRow(str(uuid4()), 0, label=term.name, url=lists[type_])
     return None
@@ -181,7 +181,7 @@ def tree_context(
 ) -> dict[str, Any]:
     """Return the template context of the rows. Always five queries."""
     nodes = nodes_of(rows)
-    # Nodes of posts have their titles, and say which of them no visitor sees. One query.
+    # One query for the titles of linked posts and their visibility.
     ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
     found = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
     posts = {str(post.pk): post for post in found} if ids else {}
@@ -191,7 +191,7 @@ def tree_context(
         node.where = node.row.url
         if node.row.type == "post":
             post = posts.get(node.row.post_id.lower())
-            # `state`: why visitors do not see an item; empty where they do.
+            # `state` says why visitors don't see an item; empty if they do.
             if post is None:
                 node.title, node.where, node.state = _("A deleted post"), "", _("deleted")
             elif post.pk in hidden:
@@ -293,7 +293,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
         words = request.POST.get("find", "")
         context = tree_context(row, rows, actor_of(request), words=words, errors=problems)
         is_changed = request.method == "POST"
-        # The item that was added just now, which is the last; its fields are open.
+        # A new item is the last one; show its fields open.
         is_new = request.POST.get("do", "").startswith("add")
         return {
             **context,
@@ -305,7 +305,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
 
     def _rows(self, request: HttpRequest, row: Menu) -> tuple[list[MenuRow], str]:
         if request.method == "POST":
-            # Those that cannot be read give way to the stored ones: an empty tree would be saved as one.
+            # If the items are unreadable, show the stored ones: an empty tree could be saved by mistake.
             with suppress(ValueError):
                 return apply_button(request.POST, row.locale, actor_of(request))
         return list(rows_of(self.edited(request, row).items)), ""

@@ -97,6 +97,7 @@ class MenusViewSet(ApiViewSet):
         rows = Menu.objects.order_by("slug", "locale")
         slug = request.query_params.get("slug")
         if slug is not None:
+            # PostgreSQL raises an error for NUL in a parameter.
             rows = rows.filter(slug=slug) if "\x00" not in slug else rows.none()
         if "locale" in request.query_params:
             rows = rows.filter(locale=locale_asked(request))
@@ -112,7 +113,7 @@ class MenusViewSet(ApiViewSet):
             name=body.name,
             slug=body.slug,
             locale=settings.CMS_ENV.default_locale if body.locale is None else body.locale,
-            items=_plain(body.items),
+            items=_dump_entries(body.items),
         )
         return Response(
             MenuAnswer.of(menu),
@@ -156,6 +157,7 @@ class MenuViewSet(DeliveredViewSet):
         """Return the menu of a slug in a locale, or in the default one. Links to unpublished posts are left out."""
         default = settings.CMS_ENV.default_locale
         locale = locale_asked(request)
+        # PostgreSQL raises an error for NUL in a parameter.
         found = find_menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
             raise NotFound("There is no menu of that slug.")
@@ -176,7 +178,7 @@ class MenuViewSet(DeliveredViewSet):
             menu_id=menu,
             actor=self.actor,
             **body.model_dump(include={"name", "slug", "locale"}),
-            items=_plain(body.items),
+            items=_dump_entries(body.items),
             expected_version=expected_version(request, body.version),
         )
         return Response(MenuAnswer.of(row))
@@ -198,7 +200,7 @@ def locale_asked(request: Request) -> str:
     return choice_in(request, "locale", settings.CMS_ENV.locales) or settings.CMS_ENV.default_locale
 
 
-def _plain(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:
+def _dump_entries(items: list[MenuEntry] | None) -> list[dict[str, Any]] | None:
     """Return the entries as plain dicts. The service validates them."""
     if items is None:
         return None

@@ -144,7 +144,7 @@ def ensure_post(demo: DemoPost, actor: Actor, images: Ids) -> bool:
         translation_of=rows.filter(deleted_at__isnull=True).first(),
     )
     day = timezone.now() - timedelta(days=demo.days_ago)
-    # No service writes the past; a demo in which everything happened this minute shows nothing.
+    # The services cannot set past dates, but lists sorted by date need different ones.
     Post.objects.filter(pk=post.pk).update(published_at=day, created_at=day, updated_at=day)
     return True
 

@@ -38,6 +38,6 @@ class Statistics(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
-        # A list of terms needs both; a number without its meaning says nothing.
+        # A description list needs both the term and its value.
         found = entries(props, "items")
         return {"figures": [item for item in found if text(item, "value") and text(item, "label")]}

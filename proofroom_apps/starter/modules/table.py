@@ -14,7 +14,7 @@ from proofroom.definitions.props import text
 
 MOST_ROWS: Final = 300
 MOST_COLUMNS: Final = 30
-_LONGEST_UNIT: Final = 3
+_MAX_UNIT_LENGTH: Final = 3
 _APART: Final = re.compile(r"\t|(?<!\\)\|")
 
 
@@ -37,7 +37,7 @@ def cells_of(rows: Json) -> list[list[str]]:
 def _is_number(cell: str) -> bool:
     """Return whether a cell is a number, also with a unit: 24 €, 98 %, 1.5 kg."""
     letters = sum(char.isalpha() for char in cell)
-    return letters <= _LONGEST_UNIT and not cell[0].isalpha() and any(map(str.isdigit, cell))
+    return letters <= _MAX_UNIT_LENGTH and not cell[0].isalpha() and any(map(str.isdigit, cell))
 
 
 class Table(Module):
@@ -87,7 +87,7 @@ class Table(Module):
         rows = cells_of(props.get("rows"))
         head = rows[0] if rows and props.get("headerRow") is True else []
         body = rows[1:] if head else rows
-        # By column, whether all that stands in it are numbers: they are read from their ends.
+        # Columns with only numbers are right-aligned.
         numbers = [
             any(column) and all(_is_number(cell) for cell in column if cell)
             for column in zip(*body, strict=True)

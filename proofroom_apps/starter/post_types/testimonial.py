@@ -7,7 +7,7 @@ class Testimonial(PostType):
     label_plural = "Testimonials"
     description = "What somebody says about the work; other pages quote it."
     url_pattern = "/testimonials/{slug}"
-    # Quoted on other pages, so that the page of its own would be thin and duplicate content.
+    # It is quoted on other pages, so its own page would be duplicate content.
     seo_defaults = {"noindex": True, "nofollow": False, "robotsJson": {"index": False}}
 
     class CustomFields(ModuleProps):

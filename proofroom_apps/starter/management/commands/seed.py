@@ -31,7 +31,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
-        # Somebody else than the demo's people has an account, or the site answers on other names than loopback's.
+        # Refuse on a real site: other accounts exist, or it serves other hosts than loopback.
         others = User.objects.exclude(role=Role.AI_AGENT).exclude(email__endswith="@example.com")
         hosts = [urlsplit(settings.SITE_URL).hostname or "", *settings.CMS_ENV.allowed_hosts]
         is_local = all(map(is_loopback_host, hosts))
