@@ -242,6 +242,7 @@ class PostAdmin(ListAdmin[Post]):
 
 def _run_on_chosen(action: ListAction) -> Callable[..., HttpResponse]:
     def do(admin_: object, request: HttpRequest, chosen: QuerySet[Post]) -> HttpResponse:
+        # One more than allowed, so that the action reports the limit.
         ids = chosen.order_by("pk").values_list("pk", flat=True)[: _MAX_CHOSEN + 1]
         return action.run(request, [str(id_) for id_ in ids])
 

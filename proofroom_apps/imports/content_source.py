@@ -88,6 +88,7 @@ class Reader(ABC):
             return read(is_wanted)
         except DATABASE_AWAY:
             raise
+        # A source may break a parser in any way; one unreadable post must not stop the run.
         except Exception as error:
             problem = sentence_of(error)
         if is_wanted:

@@ -159,6 +159,7 @@ class _Turn:
         written: list[WrittenItem] = []
         try:
             write = step.prepare()
+        # An unreachable database is no defect of the item: stop, and let a later turn continue here.
         except DATABASE_AWAY:
             raise
         except Exception as error:

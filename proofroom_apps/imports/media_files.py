@@ -45,6 +45,7 @@ def file_inside(folder: Path, name: str) -> Path | None:
     try:
         for part in parts:
             path = path / part
+            # Every part is checked: a link in an unpacked archive could lead outside of the folder.
             if path.is_symlink():
                 return None
         return path if path.is_file() else None
@@ -121,6 +122,7 @@ class MediaFiles:
         try:
             content, _at = fetch_file(address)
         except CmsError as error:
+            # Only missing answers count. A 404 is quick and says nothing about the next file of the host.
             if isinstance(error, NoAnswer):
                 self.failures[host] += 1
             raise FileProblem(error.message) from None
@@ -155,6 +157,7 @@ def store_file(
             is_new_only=True,
             actor=actor,
         )
+    # The same content is in the library already; share that asset.
     except AlreadyThere as error:
         return error.asset, False
     except CmsError as error:

@@ -170,6 +170,7 @@ def menu_document(menu: Menu) -> JsonObject:
 
 def _save(menu: Menu, actor: Actor, did: str) -> None:
     try:
+        # A savepoint: after an IntegrityError, PostgreSQL refuses further queries in the transaction.
         with transaction.atomic():
             menu.save()
     except IntegrityError:

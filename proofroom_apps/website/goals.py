@@ -27,6 +27,7 @@ def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> Non
     for listener in goal_listeners:
         try:
             listener(request, post_id, goal)
+        # Listeners belong to other apps and may raise anything.
         except Exception:
             logger.exception("the goal %s is not counted", goal)
 

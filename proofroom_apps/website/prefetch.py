@@ -269,6 +269,7 @@ def _load_source(source: ModuleSource, needs: Needs, locale: str) -> Mapping[str
     try:
         return source.load(sorted(needs.named[source.name]), locale)
     except Exception as error:
+        # Without the database no page can be complete; let the request fail as a whole.
         if is_database_away(error):
             raise
         logger.exception("the source %s of a page cannot be loaded", source.name)

@@ -232,6 +232,7 @@ def _ordered_terms(rows: Sequence[Sequence[Any]] | None) -> list[Term]:
         row = dict(zip(_TERM_COLUMNS, values, strict=True))
         ids = {name: row[name] and UUID(row[name]) for name in ("id", "parent_id")}
         terms.append(instance_from_row(Term, {**row, **ids}))
+    # Sorted here: the subquery builds the JSON list without an order.
     return sorted(terms, key=lambda term: (term.taxonomy, term.order_index, term.name))
 
 
@@ -244,6 +245,7 @@ def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """Return the items of the menus by slug, in the locale or else the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)
     found: dict[str, MenuItems] = {}
+    # The locale's own rows come last, so that they replace the default locale's.
     for row in sorted(rows, key=lambda row: row["locale"] == locale):
         found[row["slug"]] = row["items"]
     return found

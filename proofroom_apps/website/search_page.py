@@ -111,6 +111,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
     more, as PostgreSQL does for common words. Without results there are at most two, plus those of `suggest_words`.
     An empty query sends none.
     """
+    # Cut before splitting, so that the work on a very long query is bounded. PostgreSQL refuses NUL.
     words = " ".join(asked[: MAX_QUERY_LENGTH * 4].replace("\x00", " ").split())[
         :MAX_QUERY_LENGTH
     ].strip()
