@@ -1,5 +1,6 @@
-// Blocks that the schema does not allow as they come, in the order in which a browser shows them. Left to the parser of
-// ProseMirror, they would become other lists and empty items. The importer has the same rules (html_reader.py).
+// Rearranges pasted blocks that the schema does not allow, in the order in which a browser shows them. ProseMirror's
+// own parser would turn them into different lists and empty items. The importer follows the same rules
+// (html_reader.py).
 
 const BLOCKS = "address, article, aside, blockquote, center, dd, details, div, dl, dt, fieldset, figcaption, figure, footer, form, "
   + "h1, h2, h3, h4, h5, h6, header, hr, li, main, nav, ol, p, pre, section, summary, table, ul";
@@ -20,7 +21,7 @@ function whole(text, other) {
   return /^\d{1,9}$/.test(text ?? "") ? Number(text) : other;
 }
 
-/** Whether the first thing of an item is a paragraph, or text that becomes one. */
+/** Return whether an item begins with a paragraph, or with text that becomes one. */
 function beginsWithText(item) {
   for (const node of item.childNodes) {
     if (isBlank(node) || node.tagName === "BR") continue;
@@ -33,7 +34,9 @@ function beginsWithText(item) {
   return false;
 }
 
-/** Put each item of a list into one, and each list right inside it where it belongs: to the item before it. */
+/**
+ * Return the items of a list after wrapping loose content in items and moving nested lists into the item before them.
+ */
 function itemsOf(list) {
   const isLeading = () => !list.querySelector(":scope > li");
   for (const node of [...list.childNodes]) {
@@ -55,7 +58,7 @@ function itemsOf(list) {
   return [...list.children];
 }
 
-/** A list that counts backwards, with its numbers as text. */
+/** Replace a list that counts backwards with a bullet list that has the numbers as text. */
 function countBackwards(list, items) {
   let number = whole(list.getAttribute("start"), items.length);
   for (const item of items) {
@@ -69,7 +72,7 @@ function countBackwards(list, items) {
   list.replaceWith(made);
 }
 
-/** Let each item that has a number of its own begin a list. */
+/** Start a new list at each item whose `value` breaks the sequence. */
 function splitAtValues(list, items) {
   const start = whole(list.getAttribute("start"), 1);
   let [current, number] = [list, start];
@@ -87,13 +90,13 @@ function splitAtValues(list, items) {
 }
 
 function lists(root) {
-  // The innermost first: what is in an item is in order by then.
+  // Innermost lists first, so that the content of an item is already valid when its list is handled.
   for (const found of [...root.querySelectorAll(LISTS)].reverse()) {
     const list = found.matches("ul, ol") ? found : wrapped("ul", ...found.childNodes);
     if (list !== found) found.replaceWith(list);
     if (!/^[aAiI]$/.test(list.getAttribute("type") ?? "")) list.removeAttribute("type");
     const items = itemsOf(list).filter((item) => {
-      // An empty item keeps a number.
+      // Removing an empty item of a numbered list would change the numbers after it.
       const isKept = list.tagName === "OL" || !saysNothing(item);
       if (!isKept) item.remove();
       return isKept;
@@ -109,7 +112,7 @@ function lists(root) {
   }
 }
 
-/** Titles and captions as paragraphs with the mark that tells them from what they belong to. */
+/** Turn titles and captions into paragraphs, marked bold or italic to distinguish them from the text around them. */
 function titles(root) {
   for (const element of root.querySelectorAll("dt, summary, figcaption, caption")) {
     const tag = { DT: "strong", SUMMARY: "strong", FIGCAPTION: "em" }[element.tagName];
@@ -149,7 +152,7 @@ function neighbour(node, side) {
   return found;
 }
 
-/** Remove lines that only keep a distance: they are blocks of their own nowhere else. */
+/** Remove line breaks and empty blocks that only add space: the schema would make paragraphs of them. */
 function blankLines(root) {
   for (const br of root.querySelectorAll("br")) {
     const beside = ["previousSibling", "nextSibling"].map((side) => neighbour(br, side));
@@ -164,7 +167,7 @@ function blankLines(root) {
   for (const cell of root.querySelectorAll("li, td, th")) if (!cell.querySelector(BLOCKS)) trim(cell);
 }
 
-/** Bring blocks into the form that the schema allows. */
+/** Rearrange the blocks of `root` into a form that the schema allows. */
 export function orderBlocks(root) {
   titles(root);
   blankLines(root);

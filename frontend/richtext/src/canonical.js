@@ -1,4 +1,4 @@
-// A document as the server writes it (proofroom/definitions/richtext/markdown_reader.py): no attribute that says nothing.
+// Writes a document as the server does (proofroom/definitions/richtext/markdown_reader.py), without empty attributes.
 
 import { safeHref, safeSrc } from "./links.js";
 import { MARKER } from "./pasted_images.js";
@@ -60,7 +60,7 @@ function marksOf(node) {
   return found.sort((one, other) => MARKS.indexOf(one.type) - MARKS.indexOf(other.type));
 }
 
-/** With words in place of the markers of images that were not imported, one text where the marks are the same. */
+/** Replace the markers of images that were not imported with text, and join texts that have the same marks. */
 function withoutMarkers(content) {
   if (!content.some(({ type }) => type === MARKER)) return content;
   const kept = [];
@@ -74,7 +74,7 @@ function withoutMarkers(content) {
   return kept;
 }
 
-/** The node as it is stored. What is equal for a reader is equal here. */
+/** Return the node as it is stored. Documents that look the same to a reader have the same canonical form. */
 export function canonical(node) {
   const kept = withAttributes(node);
   if (node.type === "text") kept.text = node.text.replace(CONTROLS, " ");

@@ -1,11 +1,12 @@
-// Code that editors and word processors put on the clipboard as lines in a font for code. The importer has the same rules.
+// Detects code that editors and word processors put on the clipboard as lines in a monospace font. The importer follows
+// the same rules.
 
 const MONOSPACE = /font-family\s*:[^;]*(?:mono|courier|consolas|menlo|monaco|source code|fira code|lucida console|cascadia code)/i;
 const KEEPS_SPACE = /white-space\s*:\s*pre(?![\w-])/i;
 const LINES = "p, div";
 const NOT_A_LINE = "ul, ol, table, h1, h2, h3, h4, h5, h6, pre, blockquote, hr, img, section, article";
 
-// What plain text writes for a superscript or subscript, as proofroom/definitions/richtext/nodes.py does.
+// Plain-text forms of superscripts and subscripts, the same as in proofroom/definitions/richtext/nodes.py.
 const SCRIPTS = {
   SUP: ["^", "0123456789+-−=()ni", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁻⁼⁽⁾ⁿⁱ"],
   SUB: ["_", "0123456789+-−=()", "₀₁₂₃₄₅₆₇₈₉₊₋₋₌₍₎"],
@@ -18,7 +19,7 @@ function scriptText(tag, text) {
   return found.every(Boolean) ? found.join("") : sign + text;
 }
 
-/** The text of an element, a line for each block and break. */
+/** Return the text of an element, with a line for each block and line break. */
 function linesOf(element, keepsSpace) {
   let text = "";
   for (const node of element.childNodes) {
@@ -46,7 +47,7 @@ function isMonospace(element, css) {
   return true;
 }
 
-/** What a line of code is known by: "kept", "font", "blank"; or "" for what is none. */
+/** Return why an element is a line of code: "kept" (preserves spaces), "font" or "blank"; "" if it is not one. */
 function kindOf(element, css) {
   if (!element.matches(LINES) || element.querySelector(NOT_A_LINE)) return "";
   if (KEEPS_SPACE.test(element.getAttribute(css) ?? "")) return "kept";
@@ -61,7 +62,10 @@ function preOf(document, text) {
   return pre;
 }
 
-/** Put a block of code in place of lines that follow one another. Lines in a font alone are code where one is indented. */
+/**
+ * Replace consecutive lines with a code block. Lines recognized by their font alone count as code only if one of them
+ * is indented.
+ */
 function joinRun(run) {
   while (run.length && run.at(-1).kind === "blank") run.pop();
   if (!run.length) return;
@@ -88,7 +92,7 @@ function walk(parent, css) {
   joinRun(run);
 }
 
-/** Bring code into blocks of code: lines in a font for code, lines of a source on a page, and breaks in what is one. */
+/** Turn code into code blocks: monospace lines, source tables such as GitHub's, and `<pre>` with markup inside. */
 export function codeBlocks(root, css) {
   for (const table of root.querySelectorAll("table")) {
     const lines = [...table.querySelectorAll("td.blob-code")];

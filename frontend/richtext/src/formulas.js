@@ -1,4 +1,5 @@
-// Formulas (MathML) as text with superscripts and subscripts, as the importer writes them (proofroom_apps/imports/formulas.py).
+// Converts formulas (MathML) to text with superscripts and subscripts, as the importer does
+// (proofroom_apps/imports/formulas.py).
 
 const LEFT_OUT = new Set(["annotation", "annotation-xml", "mphantom", "none", "mprescripts"]);
 const TOKENS = new Set(["mi", "mn", "mtext", "ms", "mo"]);
@@ -8,7 +9,7 @@ const INVISIBLE = /[\u2061-\u2064]/g;
 const escaped = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const grouped = (html) => (/^[\p{L}\p{N}_]+$/u.test(html) ? html : `(${html})`);
 
-/** The parts of a row; operators between two of them have space around them. */
+/** Join the parts of a row, with spaces around operators between two of them. */
 function row(element, inner, parts) {
   if (!inner.length) return escaped(element.textContent.trim());
   return inner.map((part, number) => {
@@ -41,7 +42,7 @@ function htmlOf(element) {
   return row(element, inner, parts);
 }
 
-/** Put its text in place of each formula. */
+/** Replace each formula with its text. */
 export function formulasToText(root) {
   for (const formula of root.querySelectorAll("math")) {
     const text = htmlOf(formula).replace(/\s+/g, " ").trim() || escaped(formula.getAttribute("alttext") ?? "");

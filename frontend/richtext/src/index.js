@@ -11,10 +11,10 @@ export { safeHref } from "./links.js";
 export { replaceMarker } from "./pasted_images.js";
 
 /**
- * An editor in `element` over a stored document. Throws for a document that the schema does not know.
- * `attributes` go to the editable element; `onChange` hears of every change, `onMove` also of the cursor.
- * `onImages` hears of images of other places that were pasted, for each of which `note` returns the words that stand
- * for it until `replaceMarker` is called.
+ * Create an editor in `element` for a stored document. Throws if the schema does not allow the document.
+ * `attributes` are set on the editable element. `onChange` is called for every change, `onMove` also when the cursor
+ * moves. `onImages` receives pasted images from other sites; for each of them `note` returns the text that is shown
+ * until `replaceMarker` is called.
  */
 export function createEditor({ element, content, attributes, onChange, onMove, note, onImages }) {
   const images = new PastedImages({ note, onFound: onImages });
@@ -31,7 +31,7 @@ export function createEditor({ element, content, attributes, onChange, onMove, n
   return editor;
 }
 
-/** What would be stored of the editor's document. */
+/** Return the editor's document in the form that is stored. */
 export function documentOf(editor) {
   return canonical(editor.getJSON());
 }

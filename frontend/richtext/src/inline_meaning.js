@@ -1,10 +1,10 @@
-// Inline elements that the schema has no mark for, and without which the words would say something else.
+// Handles inline elements that the schema has no mark for, and without which the text would mean something else.
 
 const SIGNS = { SUP: "^", SUB: "_" };
 const ALIKE = { KBD: "code", SAMP: "code", TT: "code", CITE: "em", DFN: "em", VAR: "em" };
 const EMOJI = ["emoji", "wp-smiley", "emojione", "joypixels", "twemoji"];
 
-/** Put signs and marks in place of elements that say something by their tag. The importer has the same rules. */
+/** Replace elements whose tag carries meaning with characters and marks. The importer follows the same rules. */
 export function inlineMeaning(root) {
   for (const element of root.querySelectorAll(Object.keys(ALIKE).join())) {
     const mark = root.ownerDocument.createElement(ALIKE[element.tagName]);
@@ -18,7 +18,7 @@ export function inlineMeaning(root) {
     element.append(element.tagName === "Q" ? "”" : ")");
     element.replaceWith(...element.childNodes);
   }
-  // Within another one, the sign says what a mark of the same kind cannot.
+  // A mark cannot be nested in a mark of the same kind, so the inner level becomes a character.
   for (const element of root.querySelectorAll("sup sup, sub sub")) {
     element.prepend(SIGNS[element.tagName]);
     element.replaceWith(...element.childNodes);

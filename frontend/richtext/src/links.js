@@ -1,4 +1,4 @@
-// Which addresses rich text may carry: the rule of proofroom/definitions/richtext/links.py, which has the last word.
+// Checks which addresses rich text may contain. The server checks again (proofroom/definitions/richtext/links.py).
 
 const MOST = 2048;
 const FORBIDDEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?! )\s/u;
@@ -20,15 +20,16 @@ function unescaped(address) {
   return new DOMParser().parseFromString(`<!doctype html><title>${address.replace(/</g, "&lt;")}`, "text/html").title;
 }
 
-/** The address as it may be stored, or null for one that may not. */
+/** Return the address in the form that is stored, or null if it is not allowed. */
 export function safeHref(value) {
   if (typeof value !== "string" || value.length > MOST) return null;
   const address = value.replace(/^ +| +$/g, "");
+  // Entities are decoded as well, since they could hide a forbidden scheme.
   if (!isSafe(address) || (address.includes("&") && !isSafe(unescaped(address)))) return null;
   return address.replace(/[ "<>`|]/g, (char) => ENCODED[char]);
 }
 
-/** Like `safeHref`, for an image. */
+/** Return the address of an image in the form that is stored, or null if it is not allowed. */
 export function safeSrc(value) {
   const address = safeHref(value);
   if (address === null || address.startsWith("#") || /^(mailto|tel):/i.test(address)) return null;

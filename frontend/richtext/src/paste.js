@@ -1,4 +1,4 @@
-// What word processors put on the clipboard, as plain HTML that the schema understands.
+// Converts the HTML that word processors put on the clipboard to plain HTML that the schema allows.
 
 import { codeBlocks } from "./code.js";
 import { orderBlocks } from "./blocks.js";
@@ -16,7 +16,7 @@ function levelOf(element) {
   return Number(LEVEL.exec(element.getAttribute(CSS_OF))?.[1] || 1);
 }
 
-/** Take the bullet or number off the item. Returns the marker. */
+/** Remove the bullet or number from the item and return it. */
 function withoutMarker(element) {
   const marker = element.querySelector(`[${CSS_OF}*='mso-list:Ignore'], [${CSS_OF}*='mso-list: Ignore']`);
   const text = (marker || element).textContent.trim();
@@ -37,7 +37,7 @@ function asItem(element, open) {
   const marker = /^(\w{1,3})[.)]/.exec(withoutMarker(element));
   const tag = marker ? "OL" : "UL";
   open.length = Math.min(open.length, level);
-  // Numbers after bullets, or the other way round, are a list of their own.
+  // Numbers after bullets, or bullets after numbers, start a new list.
   if (open.length === level && open.at(-1).tagName !== tag) open.length -= 1;
   if (open.length < level) {
     const list = made.createElement(tag);
@@ -76,13 +76,13 @@ function comments(root) {
 
 const UNSEEN = /display\s*:\s*none|mso-hide\s*:\s*all|mso-element\s*:\s*comment|mso-special-character\s*:\s*comment/i;
 
-/** Remove what the source shows nowhere or beside the text only, and drawings of a formula that stands before them. */
+/** Remove hidden elements, comments, and KaTeX's drawing of a formula, whose MathML comes before it. */
 function removeUnseen(root) {
   for (const element of root.querySelectorAll(`[${CSS_OF}]`)) if (UNSEEN.test(element.getAttribute(CSS_OF))) element.remove();
   root.querySelectorAll("a.msocomanchor, a[href^='#_msocom_'], hr.msocomoff, .katex-mathml + .katex-html").forEach((one) => one.remove());
 }
 
-// Marks that a word processor gives by style alone; the styles themselves go.
+// Marks that word processors express only as styles. The styles themselves are removed.
 const STYLES = [
   ["strong", /font-weight\s*:\s*(?:bold|[6-9]00)/i],
   ["em", /font-style\s*:\s*italic/i],
@@ -109,13 +109,16 @@ function stylesToMarks(root) {
   }
 }
 
-// The policy of the admin forbids styles in markup, even in a page that is never shown: they are read under another name.
+// The admin's Content-Security-Policy forbids inline styles, even in a document that is never shown, so the attribute
+// is renamed before parsing.
 function inert(html) {
   return html.replace(/<!\[(?:if|endif)[^>]*>/gi, "").replace(/<style[\s\S]*?<\/style>/gi, "")
     .replace(/<[^>]*>/g, (tag) => tag.replace(/\sstyle(?=\s*=)/gi, ` ${CSS_OF}`));
 }
 
-/** Clean HTML of the clipboard; `images` marks those of other places. The editor's own is left as it is. */
+/**
+ * Clean HTML from the clipboard; `images` marks images from other sites. The editor's own HTML is returned unchanged.
+ */
 export function cleaned(html, images) {
   if (html.includes("data-pm-slice")) return html;
   const page = new DOMParser().parseFromString(inert(html), "text/html");

@@ -1,7 +1,8 @@
-// Images of other places in what is pasted or dropped: each becomes a marker that can be imported into the library.
+// Handles images from other sites in pasted or dropped content: each becomes a marker that can be imported into the
+// library.
 //
-// A marker stands in the text until its image is imported or left out. What is stored of it is a note in words
-// (canonical.js), so nothing that was not imported is ever loaded from where it came from.
+// A marker remains in the text until its image is imported or skipped. It is stored as a text note (canonical.js), so
+// an image that was not imported is never loaded from its original site.
 
 import { Node } from "@tiptap/core";
 import { safeSrc } from "./links.js";
@@ -11,7 +12,7 @@ export const MARKER = "importedImage";
 const MOST_IMAGES = 50;
 const DATA_URL = /^data:(image\/[a-z0-9.+-]+)((?:;[^;,]*)*),/i;
 
-/** Return the file that a `data:` address holds, or null where it holds none. */
+/** Return the file in a `data:` address, or null if there is none. */
 function fileOf(address) {
   const found = DATA_URL.exec(address);
   if (!found) return null;
@@ -29,12 +30,12 @@ function isOwn(src) {
   return (src.startsWith("/") && !src.startsWith("//")) || src.startsWith(`${location.origin}/`);
 }
 
-/** An image that counts readers, and is none to them. */
+/** Return whether an image is a tracking pixel. */
 function isPixel(element) {
   return ["width", "height"].every((name) => /^[01](px)?$/.test(element.getAttribute(name) ?? ""));
 }
 
-/** The name of the file at an address, empty where the address ends with none. */
+/** Return the file name at the end of an address, or an empty string. */
 function nameOf(src) {
   const last = src.startsWith("data:") ? "" : src.split(/[?#]/, 1)[0].split(/[/\\]/).pop();
   if (!/\.[a-z]{3,4}$/i.test(last)) return "";
@@ -46,17 +47,17 @@ function nameOf(src) {
 }
 
 export class PastedImages {
-  /** `note(description)` returns the words that stand for an image; `onFound(images)` hears of those that came. */
+  /** `note(description)` returns the text shown in place of an image; `onFound(images)` receives the pasted images. */
   constructor({ note, onFound }) {
     this.note = note;
     this.onFound = onFound;
     this.files = [];
   }
 
-  /** The files of the clipboard that is being read. */
+  /** Remember the image files of the clipboard while its HTML is read. */
   hold(data) {
     this.files = [...(data?.files ?? [])].filter((file) => file.type.startsWith("image/"));
-    // The HTML is read in the same turn; nothing of this clipboard belongs to the next one.
+    // The HTML is read in the same turn of the event loop; the next paste must not see these files.
     setTimeout(() => { this.files = []; });
   }
 
@@ -66,14 +67,15 @@ export class PastedImages {
   }
 
   tell(images) {
-    // When the text stands in the editor.
+    // After the editor has inserted the text.
     if (images.length) setTimeout(() => this.onFound(images));
   }
 
-  /** Put a marker in place of each image of another place in the page that was pasted. */
+  /** Replace each image from another site in the pasted page with a marker. */
   mark(page) {
     const found = [];
     const all = [...page.body.querySelectorAll("img")];
+    // Some programs put the images on the clipboard as files too; with equal numbers they are matched by order.
     const isOneToOne = all.length === this.files.length;
     for (const [index, element] of all.entries()) {
       const src = (element.getAttribute("src") ?? "").trim();
@@ -96,7 +98,7 @@ export class PastedImages {
     this.tell(found);
   }
 
-  /** Put markers for files at `position`, or where the cursor is. */
+  /** Insert markers for files at `position`, or at the cursor. Returns whether they are allowed there. */
   insertFiles(view, files, position) {
     const images = files.slice(0, MOST_IMAGES).map((file) => this.describe({ file, name: file.name }));
     const type = view.state.schema.nodes[MARKER];
@@ -111,7 +113,7 @@ export class PastedImages {
     return true;
   }
 
-  /** The properties of the editor that take what is pasted and dropped. */
+  /** Editor properties that handle pasted and dropped images. */
   get editorProps() {
     const taken = (data) => [...(data?.files ?? [])].filter((file) => file.type.startsWith("image/"));
     return {
@@ -148,7 +150,7 @@ export const ImageMarker = Node.create({
   parseHTML() {
     return [{ tag: "span[data-import-image]" }];
   },
-  // Copied, it is the note: the image belongs to the place where it was pasted.
+  // A copied marker becomes its note, because the image belongs to the place where it was pasted.
   renderHTML({ node }) {
     return ["span", { class: "rt-marker" }, node.attrs.note];
   },
@@ -165,7 +167,7 @@ export const ImageMarker = Node.create({
   },
 });
 
-/** Put an image, or words, in place of a marker; without either, take it away. Returns whether it was there. */
+/** Replace a marker with an image or text; with neither, remove it. Returns whether the marker was found. */
 export function replaceMarker(editor, id, { src, alt, text } = {}) {
   const { state, view } = editor;
   let at = -1;
@@ -175,6 +177,7 @@ export function replaceMarker(editor, id, { src, alt, text } = {}) {
   });
   if (at < 0) return false;
   const { marks } = state.doc.nodeAt(at);
+  // Undo must not bring back a marker whose image was already handled.
   const tr = state.tr.setMeta("addToHistory", false);
   if (src && safeSrc(src)) tr.replaceWith(at, at + 1, state.schema.nodes.image.create({ src: safeSrc(src), alt }, null, marks));
   else if (text) tr.replaceWith(at, at + 1, state.schema.text(text, marks));

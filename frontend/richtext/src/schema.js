@@ -1,4 +1,5 @@
-// The nodes and marks of proofroom/definitions/richtext/schema.py, and the marker of an image that is not imported yet.
+// Defines the nodes and marks of proofroom/definitions/richtext/schema.py, and the marker of an image that is not
+// imported yet.
 
 import { Mark } from "@tiptap/core";
 import { Code } from "@tiptap/extension-code";
@@ -17,7 +18,7 @@ function isOurs(src) {
   return !/^https?:/i.test(src) || src.startsWith(`${location.origin}/`);
 }
 
-// An image of another site is not loaded while somebody edits: its address may tell who reads.
+// An image from another site is not loaded in the editor, because its address may identify the reader.
 const OwnImage = Image.extend({
   inline: true,
   group: "inline",
@@ -82,7 +83,7 @@ const PlainTable = Table.extend({
   renderHTML: () => ["table", ["tbody", 0]],
 });
 
-// Without these marks 10⁶ would become 106.
+// Without these marks 10⁶ would become 106 when it is pasted.
 const script = (name, tag, key) => Mark.create({
   name,
   parseHTML: () => [{ tag }],
