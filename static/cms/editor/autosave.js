@@ -1,15 +1,18 @@
-// The draft copy: while somebody types, the form is sent to the server, where only they find it again. It is offered when
-// they open the form the next time, on any machine, and goes once they save. Every page writes a copy of its own; one that
-// it was restored from goes with the first that holds its content.
+// Stores a draft copy: while the editor types, the form is sent to the server, where only that user can see it. It is
+// offered when the user opens the form again, on any device, and deleted when the form is saved. Every open page has
+// its own copy; a copy that a page was restored from is deleted with the first new copy that contains it.
 
 import { fetchJson, untouchedEntries } from "../http.js";
 
 const PAUSE_MILLISECONDS = 1_000;
-const LONGEST_WAIT_MILLISECONDS = 10_000; // while somebody types without a pause
+const LONGEST_WAIT_MILLISECONDS = 10_000; // while the editor types without a pause
 const RETRY_MILLISECONDS = 15_000;
-const SEND_MILLISECONDS = 15_000; // a save waits for the copy that is on its way
+const SEND_MILLISECONDS = 15_000; // limits how long a save waits for a copy in progress
 
-/** `onState` hears "pending", "kept" or "failed". `isDirty` says whether there is anything to keep. */
+/**
+ * Start to store copies of a form. `isDirty()` returns whether there are unsaved changes; `onState` receives "pending",
+ * "kept", "none" or "failed".
+ */
 export function startAutosave(form, { isDirty, onState = () => {} }) {
   const address = form.dataset.autosave;
   let planned;
@@ -54,13 +57,13 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
 
   const dropFollowed = () => { for (const field of form.querySelectorAll('input[name="follows"]')) field.remove(); };
 
-  // One after another: an older copy never arrives after a newer one.
+  // Send one at a time, so that an older copy never arrives after a newer one.
   function next() { sending = sending.then(send); }
 
   window.addEventListener("beforeunload", (event) => {
     if (!form.dataset.leaving && !isCurrent && isDirty()) event.preventDefault();
   });
-  // Whoever turns away from the page may not come back to it.
+  // A page that was hidden may be closed without another event.
   document.addEventListener("visibilitychange", () => { if (document.hidden && planned) next(); });
 
   return {
@@ -74,19 +77,19 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
       const left = waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now();
       planned = setTimeout(next, Math.max(0, Math.min(PAUSE_MILLISECONDS, left)));
     },
-    /** Nothing is sent any more; resolves once what was on its way has arrived. */
+    /** Cancel the next copy, and wait for a copy in progress. */
     async stop() {
       clearTimeout(planned);
       planned = undefined;
       waitsSince = 0;
       await sending;
     },
-    /** Send what is typed now; resolves once it has arrived or failed. */
+    /** Send a copy now; resolves when it is stored or has failed. */
     async keep() {
       next();
       await sending;
     },
-    /** The server forgot the copy with the save. */
+    /** Reset the state after a save, with which the server has deleted the copy. */
     forget() {
       isKept = false;
       isCurrent = true;
@@ -96,7 +99,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
   };
 }
 
-// The form of a new post has nothing but this to it.
+// The form of a new post has no other editor scripts.
 const small = document.querySelector("form[data-autosave-new]");
 if (small) {
   const textOf = (entries) => JSON.stringify([...entries].filter(([name]) => name !== "csrfmiddlewaretoken"));
@@ -105,7 +108,7 @@ if (small) {
   const state = document.querySelector("[data-copy-state]");
   const copies = startAutosave(small, { isDirty, onState: (name) => { state.textContent = state.dataset[name] ?? ""; } });
   small.addEventListener("input", () => copies.plan());
-  // Words may have been typed before this script was there.
+  // The user may have typed before this script was loaded.
   if (isDirty()) copies.plan();
   small.addEventListener("submit", () => { small.dataset.leaving = "true"; copies.stop(); });
 }

@@ -1,5 +1,5 @@
-// The form of a post. Everything here makes faster what the form does without it: keys, the way back to the field where
-// somebody was, and the preview of a search result.
+// The form of a post. Everything here is an enhancement of a form that works without scripts: keyboard shortcuts,
+// returning to the last field after a reload, and the preview of a search result.
 
 import { fetchPage, watchFocus } from "../http.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
@@ -11,7 +11,7 @@ const isTyping = (target) =>
   target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
 
 function startKeys(form, { modules, picker, saving }) {
-  let lastG = 0; // what follows "g" leads to another page
+  let lastG = 0; // a letter after "g" is a shortcut to another page
 
   const current = () => document.activeElement?.closest?.("[data-module]");
 
@@ -36,7 +36,7 @@ function startKeys(form, { modules, picker, saving }) {
   };
 
   document.addEventListener("keydown", (event) => {
-    // With Shift these keys strike text through, and nothing else.
+    // With Shift this shortcut strikes text through.
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s") {
       event.preventDefault();
       saving.save();
@@ -46,7 +46,7 @@ function startKeys(form, { modules, picker, saving }) {
     if (isTyping(event.target) || document.querySelector("dialog[open]") || !modules) return;
     const followsG = Date.now() - lastG < 1500;
     lastG = event.key === "g" ? Date.now() : 0;
-    // Beside the content this key searches, as on every page.
+    // Outside the content this key focuses the search, as on every page.
     if (event.key === "/" && event.target !== document.body && !event.target.closest(".edit-main")) return;
     if (followsG || !form.querySelector("[data-pick-open]") || !acts[event.key]) return;
     event.preventDefault();
@@ -65,7 +65,7 @@ function startPlace(form, modules, rail) {
     const isNew = (card) => card.dataset.module.startsWith("new-") && modules.foldOf(card).open;
     const opened = [...cards.keys()].filter((number) => isNew(cards[number]));
     const place = { y: scrollY, id: field?.id ?? "", at, module: cards[at]?.dataset.module, opened };
-    try { sessionStorage.setItem(key, JSON.stringify(place)); } catch { /* it begins on top */ }
+    try { sessionStorage.setItem(key, JSON.stringify(place)); } catch { /* the page starts at the top */ }
   }
 
   async function putBack({ y, id, at, module, opened = [] }) {
@@ -84,12 +84,12 @@ function startPlace(form, modules, rail) {
   try {
     place = JSON.parse(sessionStorage.getItem(key) ?? "null");
     sessionStorage.removeItem(key);
-  } catch { /* a store that is closed or holds something else: it begins on top */ }
+  } catch { /* no storage or invalid data: the page starts at the top */ }
   if (place && !location.hash) putBack(place);
   return { keep };
 }
 
-const TITLE_WIDTH = 580; // pixels that a result shows
+const TITLE_WIDTH = 580; // pixels of a title that a search result shows
 const WORDS_MOST = 160;
 
 function startSearchPreview(form) {
@@ -142,15 +142,15 @@ function startSearchPreview(form) {
     }
   }
 
-  // Widths of text are measured while somebody looks at them only.
+  // Measuring text is slow, so do it only while the panel is visible.
   const panel = box.closest("[data-rail-panel]");
   form.addEventListener("input", ({ target }) => { if (!panel.hidden && target.name?.startsWith("post.")) show(); });
   new MutationObserver(() => { if (!panel.hidden) show(); }).observe(panel, { attributeFilter: ["hidden"] });
   show();
 }
 
-// The tabs beside the content: settings, SEO, agents, preview and history. A narrow window has no room beside the
-// content, which is then the first of the tabs.
+// The tabs beside the content: settings, SEO, agents, preview and history. In a narrow window the content is itself the
+// first tab.
 
 const YEAR_SECONDS = 31_536_000;
 const RAIL_KEY = "cms:rail";
@@ -180,12 +180,12 @@ function startRail(form) {
       if (opened === "history") loadHistory();
     }
     if (!keep) return;
-    try { localStorage.setItem(RAIL_KEY, opened); } catch { /* it begins with the settings */ }
+    try { localStorage.setItem(RAIL_KEY, opened); } catch { /* the next page starts with the settings */ }
   }
 
   const toggle = columns.querySelector("[data-rail-toggle]");
 
-  /** Show or hide everything beside the content. A cookie tells the server, so that the page arrives as it will stand. */
+  /** Show or hide the column beside the content. A cookie lets the server render the next page the same way. */
   function setHidden(isHidden) {
     columns.classList.toggle("is-rail-hidden", isHidden);
     toggle.setAttribute("aria-expanded", String(!isHidden));
@@ -247,20 +247,20 @@ function startRail(form) {
     }
   }
   window.addEventListener("hashchange", follow);
-  // A link to the field that is already in the address changes no hash.
+  // A link to the field that is already in the address causes no hashchange event.
   document.addEventListener("click", ({ target: link }) => { if (link.closest("a[href^='#']")) setTimeout(follow); });
 
   let remembered;
-  try { remembered = localStorage.getItem(RAIL_KEY); } catch { /* nothing kept */ }
+  try { remembered = localStorage.getItem(RAIL_KEY); } catch { /* nothing stored */ }
   const wrong = list.querySelector(".has-errors");
-  // A narrow window begins with what the post says.
+  // A narrow window starts with the content.
   open(wrong?.dataset.tab ?? (NARROW.matches ? "content" : remembered ?? "settings"), { keep: false });
   NARROW.addEventListener("change", () => open(opened, { keep: false }));
   follow();
   return { reveal };
 }
 
-// Dialogs of the menu.
+// Open and close the dialogs of the menu.
 function startDialogs() {
   document.addEventListener("click", ({ target }) => {
     const opener = target.closest("[data-dialog]");
@@ -273,7 +273,7 @@ function startDialogs() {
   document.querySelector("dialog[data-open]")?.showModal();
 }
 
-// A time that cannot be is said in the dialog at once. The server's answer, which counts, would be another page.
+// Report a missing or past time in the dialog. The server checks it too, but answers with another page.
 function startSchedule() {
   document.querySelector("button[data-schedule]")?.addEventListener("click", (event) => {
     const input = document.getElementById("schedule-at");

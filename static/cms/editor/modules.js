@@ -1,12 +1,12 @@
-// Modules as cards: loaded when they are opened, added from a dialog, duplicated, moved, removed and restored without a
-// reload.
+// Shows modules as cards that are loaded when opened, and added from a dialog, duplicated, moved, removed and restored
+// without a reload.
 
 import { HttpError, announce, fetchPage, notifyAdded, watchFocus } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
-const REMEMBERED = 300; // cards of posts, in this browser
+const REMEMBERED = 300; // number of cards per post
 
-/** Say in `place` what could not be loaded, with a button that tries again and takes the focus along. */
+/** Report a failed request in `place`, with a button that retries and then focuses the element `again()` returns. */
 function showFailure(form, place, error, words, again) {
   const notice = form.querySelector("[data-module-failed]").content.firstElementChild.cloneNode(true);
   notice.querySelector("[data-said]").textContent = (error instanceof HttpError && error.message) || words;
@@ -22,7 +22,7 @@ export function startModules(form, changes) {
   const list = form.querySelector("[data-modules]");
   if (!list) return undefined;
   const part = new URL(list.dataset.part, location.href);
-  announce(""); // a live region is read out where it was there before its text
+  announce(""); // screen readers announce a live region only if it exists before its text
   const cards = () => [...list.children].filter((one) => one.matches("[data-module]"));
   const here = () => cards().filter((card) => !card.hasAttribute("data-removed"));
   const foldOf = (card) => card.querySelector(":scope > details");
@@ -38,7 +38,7 @@ export function startModules(form, changes) {
 
   const firstField = (card) => card.querySelector("[data-controls] :is(input:not([type=hidden]), textarea, select, [contenteditable=true])");
 
-  // A closed card of a long post has no fields until somebody opens it.
+  // In a long post, closed cards are rendered without fields; fetch them when the card is opened.
   async function load(card) {
     const place = card.querySelector("[data-closed]");
     if (!place || card.dataset.loading) return;
@@ -54,7 +54,7 @@ export function startModules(form, changes) {
       changes.known(card);
       notifyAdded(controls);
     } catch (error) {
-      place.hidden = true; // its button does the same
+      place.hidden = true; // the notice below has the same button
       showFailure(form, place.parentElement, error, list.dataset.failed, async () => {
         await load(card);
         return card.querySelector("[data-failure] button") ?? firstField(card);
@@ -64,7 +64,7 @@ export function startModules(form, changes) {
     }
   }
 
-  let lastNumber = 0; // also of modules that the server has not answered yet
+  let lastNumber = 0; // includes modules that are still being requested
 
   async function make(verb, target, after) {
     const body = new FormData();
@@ -147,15 +147,15 @@ export function startModules(form, changes) {
     if (verb === "up" || verb === "down") button.focus({ preventScroll: true });
   });
 
-  // Which cards are open, remembered for this browser; the order of the store is the order of use.
+  // Remember in this browser which cards are open.
   const key = `cms:open:${form.dataset.post}`;
   let remembered = {};
-  try { remembered = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing kept */ }
+  try { remembered = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing stored */ }
   const remember = (card) => {
     const id = card.dataset.module;
     if (id.startsWith("new-")) return;
     remembered = { ...Object.fromEntries(Object.entries(remembered).slice(-REMEMBERED)), [id]: foldOf(card).open };
-    try { localStorage.setItem(key, JSON.stringify(remembered)); } catch { /* no room: it is a comfort */ }
+    try { localStorage.setItem(key, JSON.stringify(remembered)); } catch { /* only a convenience */ }
   };
   list.addEventListener("toggle", ({ target }) => {
     const card = target.closest("[data-module]");
@@ -196,7 +196,7 @@ export function startModules(form, changes) {
     });
   }
 
-  // The line of a closed card says what is typed, not what was.
+  // Update the summary of a card while the editor types in its first field.
   form.addEventListener("input", ({ target }) => {
     const card = target.closest?.("[data-module]");
     const first = card?.querySelector("[data-controls] :is(input[type=text], textarea)");
@@ -251,7 +251,7 @@ export function startPicker(form, modules) {
     }
   }
 
-  // Names before descriptions: who types a name means that module, wherever else the word stands.
+  // Matches in names rank before matches in descriptions.
   function rank(pick, words) {
     const [name, text] = [plain(pick.dataset.name), plain(pick.dataset.words)];
     if (!words.every((word) => text.includes(word))) return undefined;
@@ -278,7 +278,7 @@ export function startPicker(form, modules) {
     if (words.length) found.textContent = number === 1 ? found.dataset.one : found.dataset.many.replace("{n}", String(number));
   }
 
-  /** Put what is picked behind `card`; last without one. */
+  /** Open the picker. The chosen module is added after `card`, or at the end without one. */
   function open(card) {
     after = card;
     box.value = "";
@@ -294,7 +294,7 @@ export function startPicker(form, modules) {
   }
 
   box.addEventListener("input", search);
-  /** Enter takes the first of what is found, once it is there. */
+  /** Add the first result, as soon as the list is loaded. */
   async function pickFirst() {
     const words = box.value;
     await load();
@@ -335,7 +335,7 @@ export function startPicker(form, modules) {
   return { open };
 }
 
-/** The pick in the next row above or below, nearest to this column. */
+/** Return the index of the nearest module in the row above or below. */
 function beside(all, at, by) {
   const from = all[at].getBoundingClientRect();
   const rows = all.map((one, index) => ({ index, box: one.getBoundingClientRect() }))
@@ -346,8 +346,8 @@ function beside(all, at, by) {
   return row.sort((one, other) => Math.abs(one.box.left - from.left) - Math.abs(other.box.left - from.left))[0].index;
 }
 
-// The modules as one list of lines, to jump to one and to move them. The cards stay the truth: what is moved here moves
-// its card, and the lines are written anew after each change of the cards.
+// An outline of the modules, to jump to one and to move them. The cards hold the state: moving a line moves its card,
+// and the outline is updated after each change of the cards.
 
 export function startOutline(form, modules, changes) {
   const list = document.querySelector("[data-outline]");
@@ -375,7 +375,7 @@ export function startOutline(form, modules, changes) {
     const lines = modules.cards().map((card) => {
       const line = known.get(card.dataset.module) ?? lineOf(card);
       const [words, place] = [card.querySelector("[data-summary]").textContent, line.querySelector("[data-words]")];
-      // Text that is put in anew has the whole list laid out again.
+      // Setting the text, even to the same value, causes a layout of the whole list.
       if (place.textContent !== words) place.textContent = words;
       line.querySelector("[data-changed]").hidden = !card.classList.contains("is-changed");
       line.querySelector("[data-wrong]").hidden = !card.querySelector(".badge-failed");
@@ -387,7 +387,7 @@ export function startOutline(form, modules, changes) {
     for (const card of modules.cards()) inView.observe(card);
   }
 
-  // The lines of the modules that are in the window stand out, as in a map, and the first of them is the place.
+  // Highlight the lines of the modules that are in view; the first of them is the current location.
   const shown = new Set();
   const inView = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) shown[isIntersecting ? "add" : "delete"](target.dataset.module);
@@ -401,7 +401,7 @@ export function startOutline(form, modules, changes) {
     }
   }, { rootMargin: "-112px 0px 0px" });
 
-  /** Scroll the panel, and not the page, to a line. */
+  /** Scroll the panel to a line, without scrolling the page as scrollIntoView would. */
   function follow(line) {
     const panel = list.closest("[data-rail-panel]");
     if (panel.contains(document.activeElement)) return;
@@ -415,7 +415,7 @@ export function startOutline(form, modules, changes) {
     onChange({ item, to }) {
       const [all, shown] = [[...cards.querySelectorAll(":scope > [data-module]")], modules.cards()];
       const card = shown.find((one) => one.dataset.module === item.dataset.outlineOf);
-      // A removed card is still among them, and has no line.
+      // `cards` still contains removed cards, which have no line, so the positions differ.
       const others = shown.filter((one) => one !== card);
       const next = others[to];
       const rest = all.filter((one) => one !== card);

@@ -1,5 +1,5 @@
-// Shows who else has this post open. The page reports every few seconds that it is open, and hears of others over the
-// websocket, or without one from the answers to its reports.
+// Shows who else has this post open. The page reports every few seconds that it is open, and receives the other editors
+// over the websocket, or in the responses to its reports.
 
 import { csrfToken, fetchJson } from "../http.js";
 
@@ -48,7 +48,7 @@ export function startPresence(form) {
     clearTimeout(timer);
     try {
       show((await fetchJson(box.dataset.editing, { body: body(false) })).editing);
-    } catch { /* the next beat tries again */ }
+    } catch { /* the next report tries again */ }
     const isConnected = document.documentElement.hasAttribute("data-connected");
     timer = setTimeout(beat, isConnected ? REPORT_MILLISECONDS : REPORT_WITHOUT_SOCKET_MILLISECONDS);
   }
@@ -60,7 +60,7 @@ export function startPresence(form) {
   });
   window.addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
-    key = newKey(); // by its old one it was closed
+    key = newKey(); // the old key was reported as closed on pagehide
     beat();
   });
   beat();

@@ -1,12 +1,12 @@
-// Lists inside a module: items are added, duplicated, moved and removed without a reload, nested ones too. The names
-// of fields carry the item's number, so whatever moves is renamed.
+// Lists inside a module, also nested: items are added, duplicated, moved and removed without a reload. The names of
+// fields contain the item's number, so they are renamed when an item moves.
 
 import { notifyAdded } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
 const dashed = (name) => name.replaceAll(".", "-");
 
-/** Every attribute below `root` that names `from` names `to`. Links to what is stored keep their place. */
+/** Replace `from` with `to` in every attribute below `root`, except in links and in the values of fields. */
 function rename(root, from, to) {
   const [id, wanted] = [`f-${dashed(from)}`, `f-${dashed(to)}`];
   const next = (text) =>
@@ -36,7 +36,7 @@ export function startRepeaters(form, changes) {
   function number(list) {
     const items = itemsOf(list);
     const name = list.dataset.repeater;
-    // In two steps: no name may be had twice meanwhile.
+    // Rename in two steps, so that no two items have the same name in between.
     items.forEach((item, at) => { if (item.dataset.item !== `${name}.${at}`) rename(item, item.dataset.item, `${name}.~${at}`); });
     items.forEach((item, at) => { if (item.dataset.item === `${name}.~${at}`) rename(item, `${name}.~${at}`, `${name}.${at}`); });
     items.forEach((item, at) => {
@@ -75,7 +75,8 @@ export function startRepeaters(form, changes) {
     return document.importNode(item, true);
   }
 
-  // A blank one takes over what is typed: parts that scripts have put into the old one are made anew in the new.
+  // Fill a blank item with the values instead of cloning, because elements that scripts added would not work in a
+  // clone.
   function copy(list, item) {
     const [from, to] = [item.dataset.item, `${list.dataset.repeater}.${itemsOf(list).length}`];
     const fresh = blank(list);

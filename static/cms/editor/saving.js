@@ -1,11 +1,11 @@
-// Saving in place. The page says how many changes are not saved, when it saved, and why it could not. Whatever the server
-// refuses is shown by the page that the server answers, as without scripts.
+// Saves the form in place. The page shows the number of unsaved changes, the time of the last save, and why a save
+// failed. If the server refuses the form, its own page shows the errors, as without scripts.
 
 import { fetchJson, untouchedEntries } from "../http.js";
 import { startAutosave } from "./autosave.js";
 
 const PAUSE_MILLISECONDS = 200;
-const LONGEST_WAIT_MILLISECONDS = 1_000; // while somebody types without a pause
+const LONGEST_WAIT_MILLISECONDS = 1_000; // while the editor types without a pause
 const IGNORED = /^(csrfmiddlewaretoken|copy|follows|was|was_order|sources|version|order|add|number|do|take\..*)$/;
 
 const unitOf = (name) => {
@@ -16,12 +16,12 @@ const unitOf = (name) => {
 
 const partOf = (unit) => (unit.startsWith("modules.") ? unit.split(".")[1] : "");
 
-/** What a form sends, by module, and "" for the rest. */
+/** Return the entries of a form grouped by module id, with "" for fields outside modules. */
 function partsOf(sent) {
   const parts = new Map();
   for (const [name, value] of sent) {
     if (IGNORED.test(name) || value instanceof File) continue;
-    // A second name of the same field, such as its document beside its Markdown; an empty one says nothing.
+    // `name~doc` holds the same field in another form, such as a document beside its Markdown. Empty means unchanged.
     if (name.includes("~") && value === "") continue;
     const unit = unitOf(name.replace(/~\w+$/, ""));
     const part = partOf(unit);
@@ -34,7 +34,7 @@ function partsOf(sent) {
 
 const SENDS_NOTHING = ["button", "file", "image", "reset", "submit"];
 
-/** What the fields of one module send, as the form around it would say. */
+/** Return the entries of one module's fields, the same as in FormData of the whole form. */
 function entriesIn(card, form) {
   const entries = [];
   for (const field of card.querySelectorAll("input[name], textarea[name], select[name]")) {
@@ -51,7 +51,7 @@ const NOTHING = new Map();
 const SAVE_MILLISECONDS = 60_000;
 const textOf = (units) => [...units].join("\n");
 
-/** Let nothing be typed or pressed. The answer gives the focus back. */
+/** Block all input with a modal dialog. Returns a function that removes it, which restores the focus. */
 function holdKeys(text) {
   const dialog = document.createElement("dialog");
   dialog.className = "saving-hold";
@@ -65,16 +65,16 @@ function holdKeys(text) {
   };
 }
 
-/** Whether two forms hold the same, but for the button. */
+/** Return whether two forms have the same entries, apart from the button. */
 function sameEntries(one, other) {
   const text = (data) => JSON.stringify([...data].filter(([name]) => name !== "do"));
   return text(one) === text(other);
 }
 
 /**
- * `changes.now()` answers the paths that differ; `changes.listen` is told of them in a pause of the typing, with a number
- * that is another one where anything was typed since. Typing reads the fields of its module alone: a post may have a
- * hundred of them.
+ * Track the unsaved changes of a form. `changes.now()` returns the changed paths; listeners of `changes.listen` receive
+ * them when the editor pauses, with a revision that increases with every change. While the editor types, only the
+ * fields of that module are read, because a post may have a hundred modules.
  */
 export function watchChanges(form) {
   const listeners = [];
@@ -83,7 +83,7 @@ export function watchChanges(form) {
   let orders = [[], []];
   const differing = new Map();
   let touched = new Set(JSON.parse(form.dataset.touched || "[]"));
-  let stale = null; // the modules that may read otherwise now; null for the whole form
+  let stale = null; // modules to read again; null for the whole form
   let revision = 1;
   let planned;
   let waitsSince = 0;
@@ -153,19 +153,19 @@ export function watchChanges(form) {
     now,
     revision: () => revision,
     listen(listener) { listeners.push(listener); },
-    /** In a pause of the typing, or after a while without one, the whole form is read. */
+    /** Schedule a reading of the whole form. */
     plan() {
       stale = null;
       wait();
     },
-    /** Fields that came to the page later stand as they came. */
+    /** Register the fields of a card that was loaded later as unchanged. */
     known(card) {
       const [part, units] = [card.dataset.module, unitsIn(card)];
       before.set(part, new Map([...(before.get(part) ?? NOTHING), ...units]));
       typed.set(part, units);
       compare(part);
     },
-    /** What was sent is what stands. */
+    /** Register the entries that were sent as saved. */
     settle(data) {
       before = partsOf(data);
       touched = new Set();
@@ -192,7 +192,7 @@ export function startSaving(form, changes, place) {
   let number = 0;
   let savedAt = Date.parse(state.dataset.savedAt);
   let problem = "";
-  let problemRevision = 0; // what was typed when it arose
+  let problemRevision = 0; // revision of the form when the problem occurred
   let isSaving = false;
   let copy = "";
   let typed = 0;
@@ -230,9 +230,9 @@ export function startSaving(form, changes, place) {
 
   changes.listen((found, revision) => {
     number = found.size;
-    // A button that is pressed ends the typing in a field, which is no change.
+    // Pressing a button causes a change event in the field that loses the focus, without a new revision.
     if (revision !== problemRevision) problem = "";
-    // The first time there may be something to keep already: what a refused save brought back, or what was typed at once.
+    // The first time there may already be changes: from a refused save, or typed before this script was loaded.
     if ((typed ? typed !== revision : number > 0) && !isSaving) copies.plan();
     typed = revision;
     show();
@@ -251,7 +251,8 @@ export function startSaving(form, changes, place) {
     show();
     await copies.stop();
     const body = new FormData(form, button);
-    // The page loads again with the ids of new modules; a copy of what is typed meanwhile would bring them twice.
+    // After saving new modules the page reloads with their ids. A draft copy of text typed meanwhile would add the
+    // modules a second time, so block typing.
     const release = body.getAll("order").some(isNew) ? holdKeys(state.dataset.saving) : () => {};
     try {
       const answer = await fetchJson(form.action, { body, signal: AbortSignal.timeout(SAVE_MILLISECONDS) });
@@ -272,11 +273,11 @@ export function startSaving(form, changes, place) {
 
   async function saved(answer, body) {
     if (!answer.stays) {
-      // What was typed while it was saved is offered on the page that loads.
+      // Text typed during the save is stored as a copy, which the next page offers.
       if (!sameEntries(body, new FormData(form))) await copies.keep();
       return leave(answer.url);
     }
-    // Where somebody typed on while it was saved, the page stays as well: only what was sent is settled.
+    // The page stays open, and text typed during the save remains unsaved.
     form.elements.version.value = String(answer.version);
     for (const input of form.querySelectorAll('input[name="was"]')) {
       const own = JSON.parse(input.value);
@@ -306,7 +307,7 @@ export function startSaving(form, changes, place) {
     line.textContent = notice;
   }
 
-  // The server's page with its sentences beside the fields.
+  // Send the form the ordinary way: the server's page shows the errors beside the fields.
   function refused(button) {
     form.dataset.leaving = "true";
     const field = document.createElement("input");
@@ -328,7 +329,7 @@ export function startSaving(form, changes, place) {
   });
 
   show();
-  /** Save as the header offers it; what waits for a review only where nothing else can be saved. */
+  /** Press the save button of the header, or the button that saves for review if there is no other. */
   function saveByKey() {
     number = changes.now().size;
     show();
