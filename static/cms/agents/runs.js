@@ -1,29 +1,30 @@
-// Agents in a dialog over the page at hand: chosen, started, followed, and their answers, without leaving the form behind.
-// Every link and form in it leads to a page that works without this file; here its content is fetched alone. Runs that
-// were started in this tab are followed from page to page, as a chip in the corner while no dialog shows them.
+// Shows agents in a dialog over the current page: choosing, starting and following a run, and its result, without
+// leaving the form behind. Every link and form in the dialog also works as a full page without this file; here only its
+// content is fetched. Runs that were started in this tab are followed across pages, shown as a chip in the corner while
+// no dialog shows them.
 
 import { fetchJson, fetchPage, hasWebsockets, keepTyped, notifyAdded, openWebsocket, readPage, request, swap } from "../http.js";
 
 const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
-const OF_MANY = "run_agent"; // what the list of posts calls the action
+const OF_MANY = "run_agent"; // name of the action in the list of posts
 const copy = (name) => document.querySelector(`template[data-agent-${name}]`)?.content.cloneNode(true);
 
 let dialog;
 let content;
 let asked = 0;
 let isDirty = false;
-let last = ""; // the run that was shown
-let opener; // where somebody was before
+let last = ""; // id of the run shown in the dialog
+let opener; // element that gets the focus back
 
 function start() {
   document.addEventListener("click", onClick);
   document.addEventListener("submit", onSubmit);
-  // What somebody typed in the page behind is in no run.
+  // An agent works with the stored post, so text typed in the page behind the dialog is not part of a run.
   const typed = ({ target }) => { if (target.closest?.("[data-edit]")) isDirty = true; };
   document.addEventListener("input", typed);
   document.addEventListener("change", typed);
   resumeRuns(open);
-  // For whoever looks from outside, like tests: from now on links open here.
+  // Lets tests wait until links open in the dialog.
   document.querySelector("[data-agent-chips]").toggleAttribute("data-ready", true);
 }
 
@@ -73,12 +74,13 @@ function createDialog() {
     if (last) showChip(last);
     last = "";
     content.replaceChildren();
-    // The link may stand in a menu that is closed again.
+    // The link may be in a menu that has been closed, where it cannot take the focus back.
     if (document.activeElement === document.body) opener?.focus();
   });
 }
 
-// Show what an address answers, with a body that of a POST. `keeps`: what stands there stays until it comes.
+// Load an address into the dialog; with `body` it is a POST. With `keepContent` the old content remains until the
+// response arrives.
 async function load(address, { body, keeps = false } = {}) {
   createDialog();
   const mine = (asked += 1);
@@ -86,7 +88,7 @@ async function load(address, { body, keeps = false } = {}) {
   content.setAttribute("aria-busy", "true");
   if (!dialog.open) dialog.showModal();
   try {
-    // A refusal is a dialog too, with the reason in it.
+    // The server answers a refusal with dialog content as well, which shows the reason.
     const answer = await request(address, { body, headers: { "X-Dialog": "1" }, anyStatus: true, redirects: true });
     const page = await readPage(answer);
     if (mine !== asked) return false;
@@ -96,7 +98,7 @@ async function load(address, { body, keeps = false } = {}) {
       return answer.ok;
     }
     if (!answer.ok) throw new Error(String(answer.status));
-    // A page that stands in no dialog, like that of a batch.
+    // Some pages, such as that of a batch, are not made for the dialog.
     location.assign(answer.url);
   } catch {
     if (mine === asked) showFailure(address, body);
@@ -121,7 +123,7 @@ function show(nodes, isNew = false) {
   dialog.scrollTop = 0;
   for (const form of content.querySelectorAll("[data-choose]")) attachRunForm(form);
   for (const notice of content.querySelectorAll("[data-unsaved]")) notice.hidden = !isDirty;
-  // Links that lead away open beside the page that somebody has typed in.
+  // Unsaved text in the page must not be lost, so other links open in a new tab.
   for (const link of isDirty ? content.querySelectorAll("a[href]:not([data-agent-dialog])") : []) {
     link.target = "_blank";
     link.rel = "noopener";
@@ -141,23 +143,23 @@ function showRun(run, isNew) {
   trackRun(known, { changed: createRunView(run), ended: () => load(known.page, { keeps: true }) });
 }
 
-// Runs that were started in this tab, and their chips.
+// Runs that were started in this tab, and their chips
 
 const STORAGE_KEY = "cms-runs";
-const runs = new Map(); // by id: what is known of a run, and its chip where it has one
+const runs = new Map(); // entries by run id, each with its chip if it has one
 const chips = document.querySelector("[data-agent-chips]");
 const pattern = document.querySelector("template[data-agent-chip]")?.content.firstElementChild;
 let opens = () => {};
 
 const isShown = (id) => Boolean(document.querySelector(`dialog[open] [data-run][data-id="${CSS.escape(id)}"]`));
 
-/** Return what the element that shows a run says of it. */
+/** Return the data of a run from the element that shows it. */
 function describeRun(root) {
   const { id, post, page, run, socket, agent } = root.dataset;
   return { id, post, page, status: run, socket, agent };
 }
 
-// `open(address)` is what a chip does. Goes on with what the page before followed.
+// Continue to follow the runs of the previous page. A chip calls `open(address)`.
 function resumeRuns(open) {
   opens = open;
   for (const run of loadRuns().filter((one) => !one.isOver)) trackRun(run);
@@ -165,7 +167,7 @@ function resumeRuns(open) {
   document.addEventListener("live", ({ detail }) => showForeignRun(detail));
 }
 
-// Follow a run; `changed` and `ended` are told as long as a dialog shows it.
+// Follow a run. The callbacks `changed` and `ended` are called only while a dialog shows it.
 function trackRun(run, told = {}) {
   const known = runs.get(run.id) ?? {};
   const entry = Object.assign(known, run, told);
@@ -183,7 +185,7 @@ function showChip(id) {
   if (entry && !entry.isOver) addChip(entry);
 }
 
-// A dialog shows that it is over. `isNew`: it was over before it could be followed.
+// Handle a run that the dialog already shows as finished. `isNew`: it ended before it could be followed.
 function finishRun(run, { isNew }) {
   const entry = runs.get(run.id);
   removeChip(entry);
@@ -242,7 +244,7 @@ function updateChip({ chip, agent, news, isOver }) {
   chip.toggleAttribute("data-over", Boolean(isOver));
 }
 
-// Somebody else's run on the post of this page ended: a chip says so, and nothing on the page is touched.
+// Show a chip when another user's run on this page's post has ended. The page itself is not changed.
 async function showForeignRun({ event, runId, postId }) {
   const own = document.querySelector('meta[name="live"]')?.dataset.post;
   if (event !== "agent.run.finished" || !runId || runs.has(runId) || !own || own !== postId) return;
@@ -253,7 +255,7 @@ async function showForeignRun({ event, runId, postId }) {
     const root = page.querySelector("[data-run]");
     if (root) trackRun(describeRun(root));
   } catch {
-    // The lists and the review of the post say it too.
+    // The lists and the review of the post show it too.
   }
 }
 
@@ -271,12 +273,12 @@ function saveRuns() {
   try {
     sessionStorage.setItem(STORAGE_KEY, JSON.stringify(rows.slice(-10)));
   } catch {
-    // Without a store, the next page knows nothing of it.
+    // Without storage, only the next page loses track of the run.
   }
 }
 
-// The form that asks an agent, in the dialog or on a page: the box for words follows the agent that is chosen, and so
-// does the estimate.
+// The form that starts an agent, in the dialog or on a page. The text box and the cost estimate depend on the chosen
+// agent.
 
 function attachRunForm(form) {
   followWords(form);
@@ -310,7 +312,8 @@ function followWords(form) {
   choose();
 }
 
-// Another agent, or another post, is another estimate. The server asks again before it begins what was not estimated.
+// Update the estimate when the agent or the post changes. The server asks for confirmation before it starts a run that
+// was not estimated.
 function followEstimate(form) {
   let asked = 0;
   form.addEventListener("change", async ({ target }) => {
@@ -323,18 +326,18 @@ function followEstimate(form) {
       const here = form.querySelector("#estimate");
       if (here && mine === asked) swap(here, page.querySelector("#estimate"));
     } catch {
-      // What stands there stays.
+      // The old estimate remains.
     }
   });
 }
 
 for (const form of document.querySelectorAll("[data-choose]")) attachRunForm(form);
 
-// Follows a run until it ends, over a websocket where there are any, else by asking again and again.
+// Following a run until it ends, over a websocket if available, otherwise by polling
 
 const MAX_POLL_MILLISECONDS = 15_000;
 
-// `changed(run)` for each news, `ended(run)` once. Answers a function that stops following.
+// Call `changed(run)` for each update and `ended(run)` once. Returns a function that stops following.
 function followRun({ status, socket }, { changed, ended }) {
   let isOver = false;
   let wait = 1000;
@@ -352,7 +355,7 @@ function followRun({ status, socket }, { changed, ended }) {
   function listen() {
     line = openWebsocket(socket, { lang: document.documentElement.lang });
     line.addEventListener("message", ({ data }) => take(JSON.parse(data)));
-    // A line that breaks is not mended: asking goes on where it ended.
+    // A broken websocket is not reopened; polling takes over.
     line.addEventListener("close", () => { if (!isOver) plan(wait); });
   }
 
@@ -361,7 +364,7 @@ function followRun({ status, socket }, { changed, ended }) {
       take(await fetchJson(status));
       wait = 1000;
     } catch {
-      // A server that is away for a moment is asked more slowly, never given up.
+      // A server that is unreachable for a moment is polled more slowly, but never given up.
       wait = Math.min(wait * 2, MAX_POLL_MILLISECONDS);
     }
     if (!isOver) plan(wait);
@@ -388,7 +391,7 @@ function followRun({ status, socket }, { changed, ended }) {
 
 const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
 
-// Shows the news in the parts of `root` that are there for it. Answers the function for `changed`.
+// Return a function for `changed` that shows a run's updates in the parts of `root`.
 function createRunView(root) {
   const part = (name) => root.querySelector(`[data-${name}]`);
   const steps = root.querySelector("[data-steps]") ?? document.querySelector("[data-steps]");
@@ -408,7 +411,7 @@ function createRunView(root) {
   }
 
   return (run) => {
-    // The badge that the server rendered, with the status of now.
+    // The badge was rendered by the server; only its status changes.
     const badge = root.querySelector(".run-state");
     if (badge) {
       badge.className = `badge badge-${run.status} run-state`;
@@ -426,14 +429,14 @@ function createRunView(root) {
       steps.append(...run.steps.slice(steps.children.length).map(stepOf));
       steps.parentElement.querySelector("[data-no-steps]")?.remove();
     }
-    // Read out by stations, not by each word that is written.
+    // Announce only a new status or step, since `doing` changes too often for a screen reader.
     const now = `${run.label} ${run.steps.length} ${run.standing}`;
     if (now !== said) write("said", `${run.label}. ${run.doing}`);
     said = now;
   };
 }
 
-// How long it goes on already. The unit comes from the browser, in the language of the page.
+// Show the elapsed time. The browser formats the unit in the language of the page.
 function clock(place) {
   if (!place) return;
   const format = new Intl.NumberFormat(document.documentElement.lang || "en", { style: "unit", unit: "second" });
@@ -444,7 +447,7 @@ function clock(place) {
   }, 1000);
 }
 
-// On the page of a run what is new is shown in place, and the page is loaded again at the end.
+// The page of a run is updated in place and reloaded when the run ends.
 const card = document.querySelector("[data-run][data-whole-page]");
 if (card) {
   const addresses = { status: card.dataset.run, socket: card.dataset.socket };
