@@ -1,4 +1,4 @@
-// Offers the time zone of this device where another one is chosen.
+// Offers the time zone of this device if a different one is selected.
 
 const zones = document.querySelector("#id_time_zone");
 const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -1,5 +1,4 @@
-// Buttons [data-copies] that copy a text of the page: a field, or what an element contains. Without this file the text
-// is selected by hand.
+// Makes [data-copies] buttons copy a field or the text of an element. Without this file, users select the text by hand.
 
 const said = document.querySelector("[data-copy-said]");
 
@@ -16,7 +15,7 @@ async function copyText(element) {
     await navigator.clipboard.writeText(element.value ?? element.innerText);
     return true;
   } catch {
-    // Without HTTPS there is no clipboard: the text is selected, and copied as browsers did before.
+    // Without HTTPS there is no clipboard API, so fall back to the older execCommand.
     selectText(element);
     return document.execCommand("copy");
   }
@@ -31,6 +30,7 @@ for (const button of document.querySelectorAll("[data-copies]")) {
   button.addEventListener("click", async () => {
     if (!(await copyText(text)) || !said) return;
     label.data = said.dataset.words;
+    // A live region announces the same text again only if it was empty in between.
     said.textContent = "";
     setTimeout(() => { said.textContent = said.dataset.words; }, 50);
     setTimeout(() => { label.data = before; }, 2000);

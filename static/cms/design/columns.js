@@ -1,5 +1,5 @@
-// The menu of columns: the buttons move a column in the list at once; "Apply" sends the form. Without this script each
-// button sends it.
+// The menu of columns: buttons move a column in the list immediately, and "Apply" sends the form. Without this script,
+// each button sends the form.
 
 const form = document.querySelector("[data-columns]");
 const list = form?.querySelector("ol");

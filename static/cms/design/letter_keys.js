@@ -1,22 +1,22 @@
-// Single letters are keys of pages only where nobody is typing. They rest where an account turned them off, and for a
-// moment after the field that somebody was typing in went away below them: what follows was meant for the field.
+// Suppresses single-letter shortcuts if the account has turned them off, and briefly after the field that the user
+// types in disappears, because the next letters were meant for that field.
 
 import { TYPED } from "../http.js";
 
-const REST_MILLISECONDS = 1000; // after the field, and after each letter of a sentence that goes on
+const REST_MILLISECONDS = 1000; // after the field disappears, and again after each further letter
 
-let field = null; // that has the focus, or had it until it went away
-let isLeaving = false; // the last key or press was one that leaves a field
+let field = null; // the field that has the focus, or had it until it disappeared
+let isLeaving = false; // true if the last key or pointer press leaves the field
 let restUntil = 0;
 
 const isGone = (element) => !element.isConnected || element.disabled || element.getClientRects().length === 0;
 
-/** Whether a key leaves the field that it is pressed in, or sends its form, rather than writing into it. */
+/** Return whether a key leaves the field or sends its form, rather than typing into it. */
 function leavesField({ key, ctrlKey, metaKey, target }) {
   return ctrlKey || metaKey || key === "Escape" || key === "Tab" || (key === "Enter" && target.matches("input, select"));
 }
 
-/** The field has no focus any more: begin the rest unless its user left it. */
+/** Handle the loss of focus: suppress shortcuts unless the user left the field. */
 function endField() {
   if (isGone(field) && !isLeaving) restUntil = performance.now() + REST_MILLISECONDS;
   field = null;
@@ -56,6 +56,6 @@ export function startLetterKeys() {
     restUntil = 0;
   }, true);
 
-  // A field that is taken out of the page loses the focus a moment before.
+  // A field that is being removed loses the focus just before it leaves the page, so check afterwards.
   window.addEventListener("focusout", () => queueMicrotask(notice), true);
 }

@@ -1,5 +1,5 @@
-// Lists: the keys j, k, x and arrows, the box that selects every row, ranges with Shift, the count in the bar, and names of columns beside the cells of
-// a phone.
+// Lists: the keys j, k, x and arrows, the checkbox for all rows, ranges with Shift, the number of selected rows, and
+// column names beside the cells on a phone.
 
 const form = document.querySelector("[data-list]");
 const table = form?.querySelector("#result_list");
@@ -45,7 +45,7 @@ if (boxes.length) {
     across.value = "1";
     show();
   });
-  // A browser that goes back keeps what was ticked.
+  // When the user goes back, the browser restores the checkboxes without an event.
   addEventListener("pageshow", show);
   show();
 }
@@ -59,7 +59,7 @@ for (const row of table?.tBodies[0]?.rows ?? []) {
   });
 }
 
-// j and k, and arrows from within the list, go from row to row; x selects. Enter opens the row, whose link has the focus.
+// j and k, and arrows within the list, move between rows; x selects. Enter needs no code: the row's link has the focus.
 const TYPED = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
 const rows = [...(table?.tBodies[0]?.rows ?? [])];
 

@@ -1,5 +1,5 @@
-// The command palette: what is typed finds posts, media, people, pages of the admin and actions. Without words it shows
-// what this browser opened last, and where one can go. `shell.js` loads it when somebody first asks for it.
+// The command palette: finds posts, media, people, admin pages and actions. Without a query it shows recently opened
+// pages and the places to go to. `shell.js` loads it when it is first opened.
 
 import { DelayedSearch } from "../fields/delayed_search.js";
 import { fetchJson } from "../http.js";
@@ -8,8 +8,8 @@ const PAUSE_MILLISECONDS = 120;
 const SVG = "http://www.w3.org/2000/svg";
 
 /**
- * Make the dialog work, and return what begins to search in it once it is open, and takes the first result where Enter
- * was pressed meanwhile. `recentPages()` are the pages opened last.
+ * Set up the dialog, and return a function that starts the first search once it is open, and opens the first result if
+ * Enter was pressed meanwhile. `recentPages()` returns the recently opened pages.
  */
 export function preparePalette(palette, recentPages) {
   const input = palette.querySelector("input");
@@ -29,10 +29,10 @@ export function preparePalette(palette, recentPages) {
     return svg;
   }
 
-  // The buttons in the header of an open post: choosing one here presses it there.
+  // Return the buttons in the header of an open post as options. Choosing one presses the button.
   function headerActions(query) {
     const asked = query.toLocaleLowerCase().split(/\s+/);
-    // The header has buttons for the form as it stands and for one with changes; those of the other are hidden.
+    // The header has one set of buttons for an unchanged form and one for a changed form; the other set is hidden.
     const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a):not([hidden])");
     return [...buttons]
       .map((button) => ({ label: button.textContent.trim().replace(/\s+/g, " "), icon: "file", url: "#", button }))
@@ -96,7 +96,7 @@ export function preparePalette(palette, recentPages) {
     const query = input.value.trim();
     try {
       const { groups: found } = await fetchJson(`${words.address}?${new URLSearchParams({ q: query, post: words.post ?? "" })}`);
-      if (!isCurrent()) return true; // more was typed meanwhile
+      if (!isCurrent()) return true; // the query has changed since
       const recent = query ? [] : recentPages().map((one) => ({ ...one, icon: "file" }));
       const actions = headerActions(query);
       const groups = [{ label: words.actions, items: actions }, { label: words.recent, items: recent }, ...found];
@@ -104,7 +104,7 @@ export function preparePalette(palette, recentPages) {
       return true;
     } catch (error) {
       if (!isCurrent()) return false;
-      // What it shows is for other words.
+      // The results shown belong to an older query.
       list.replaceChildren();
       choose(null);
       status.textContent = error.message || words.failed;

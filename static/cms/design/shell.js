@@ -1,5 +1,5 @@
-// The frame: the width of the navigation, which a cookie tells the server, menus that close as menus do, the bell, keys,
-// and the pages that were opened last.
+// The admin's frame: collapsing the navigation (stored in a cookie for the server), menus, the bell, keyboard
+// shortcuts, and the recently opened pages.
 
 import { TYPED, csrfToken, fetchJson, fetchPage, request } from "../http.js";
 import { startLetterKeys } from "./letter_keys.js";
@@ -15,7 +15,7 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
   });
 }
 
-// A row of tabs that scrolls begins where the open one is.
+// Scroll a row of tabs to the current one.
 for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) {
   const row = tab.closest(".tabs");
   const [at, of] = [tab.getBoundingClientRect(), row.getBoundingClientRect()];
@@ -25,7 +25,7 @@ for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) 
 const toasts = document.querySelector("[data-toasts]");
 if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
 
-// Logging in, in another window too, makes the token in every open page one that is refused.
+// A login, even in another window, invalidates the CSRF tokens in all open pages.
 document.addEventListener("formdata", ({ formData }) => {
   if (formData.has("csrfmiddlewaretoken")) formData.set("csrfmiddlewaretoken", csrfToken());
 });
@@ -45,7 +45,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Arrow keys go through an open menu; one that would leave the window opens to the other side.
+// Arrow keys move through an open menu.
 document.addEventListener("keydown", (event) => {
   const menu = event.target.closest?.("details[data-menu][open]");
   const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -56,6 +56,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+// A menu of choices that would leave the window opens to the other side.
 document.addEventListener("toggle", ({ target }) => {
   const choices = target.matches?.("details.chip[open]") ? target.querySelector(".chip-choices") : null;
   if (!choices) return;
@@ -63,8 +64,8 @@ document.addEventListener("toggle", ({ target }) => {
   choices.classList.toggle("at-end", choices.getBoundingClientRect().right > document.documentElement.clientWidth - 8);
 }, true);
 
-// The keys of every page: `?` shows them with those of the page itself, `/` goes to its search, `g` and a letter to a
-// part of the admin. A page names its own in a `<template data-page-keys>`; what they do is its own scripts' matter.
+// Keyboard shortcuts of every page: `?` lists them together with the page's own, `/` focuses the search, `g` and a
+// letter opens a part of the admin. A page lists its own in `<template data-page-keys>`; its scripts implement them.
 
 startLetterKeys();
 
@@ -115,7 +116,7 @@ function start(dialog) {
     if (done) event.preventDefault();
   });
 
-  /** A key does one thing: that of the page goes before that of every page. */
+  /** Return whether the page has its own shortcut for a key, which takes precedence. */
   function isOfThePage(key) {
     const templates = [...document.querySelectorAll("template[data-page-keys]")];
     return templates.some((one) => [...one.content.querySelectorAll("kbd")].some((name) => name.textContent === key));
@@ -139,8 +140,8 @@ function start(dialog) {
   }
 }
 
-// The bell: how many notifications are new, asked for when the page stands, and the latest in a panel. They are new
-// until the panel or their page was looked at. Without this script it is a link to the page of notifications.
+// The bell: shows the number of new notifications, fetched after the page has loaded, and the latest ones in a panel.
+// Opening the panel or the notifications page marks them as seen. Without this script it is a link to that page.
 
 const bell = document.querySelector("[data-bell]");
 const panel = document.querySelector("[data-bell-panel]");
@@ -156,7 +157,7 @@ function drawCount({ count, label }) {
 async function showCount() {
   try {
     drawCount(await fetchJson(bell.dataset.countAddress));
-  } catch { /* The bell leads to the page all the same. */ }
+  } catch { /* The bell still links to the page. */ }
 }
 
 async function markSeen(list) {
@@ -165,7 +166,7 @@ async function markSeen(list) {
   try {
     await request(bell.dataset.seenAddress, { body });
     await showCount();
-  } catch { /* They stay new. */ }
+  } catch { /* They remain new. */ }
 }
 
 async function fillPanel() {
@@ -203,18 +204,18 @@ function startBell() {
   const list = document.querySelector("main [data-notifications-seen]");
   if (list) markSeen(list);
   else showCount();
-  // A browser that goes back shows the page as it was.
+  // A page restored from the back/forward cache shows an old count.
   addEventListener("pageshow", ({ persisted }) => { if (persisted) showCount(); });
 }
 
 if (bell) startBell();
 
-// The posts, files and other objects whose pages this browser opened last.
+// The posts, files and other objects whose pages this browser opened recently
 
 const RECENT_KEY = "admin-recent";
 const MAX_RECENT_PAGES = 6;
 
-/** Return them as `{label, url}`, the last first. */
+/** Return the recent pages as `{label, url}`, most recent first. */
 function recentPages() {
   try {
     const found = JSON.parse(localStorage.getItem(RECENT_KEY) ?? "[]");
@@ -224,14 +225,14 @@ function recentPages() {
   }
 }
 
-/** Remember this page where it is that of an object; lists are in the navigation anyway. */
+/** Add this page to the recent pages if it shows an object. Lists are in the navigation anyway. */
 function rememberPage() {
   if (!/^\/admin\/.+\/change\/$/.test(location.pathname)) return;
   const label = document.title.split(" | ")[0].trim();
   const others = recentPages().filter((one) => one.url !== location.pathname);
   try {
     localStorage.setItem(RECENT_KEY, JSON.stringify([{ label, url: location.pathname }, ...others].slice(0, MAX_RECENT_PAGES)));
-  } catch { /* a browser that stores nothing has no recent pages */ }
+  } catch { /* without storage there are no recent pages */ }
 }
 
 // Ctrl or ⌘ K, or the search button, opens the command palette.
@@ -243,7 +244,7 @@ async function openPalette() {
   if (palette.open) return;
   const input = palette.querySelector("input");
   input.value = "";
-  // It is open before its script is there: whoever types at once types into it.
+  // Open the dialog before its script has loaded, so that it receives what the user types meanwhile.
   palette.showModal();
   input.focus();
   let isEntered = false;
@@ -273,7 +274,7 @@ if (palette) {
   }
   document.addEventListener("keydown", (event) => {
     const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
-    // In rich text the same keys set a link.
+    // In rich text the same shortcut sets a link.
     if (!isAsked || event.defaultPrevented || event.target.closest?.("[contenteditable=true]")) return;
     if (document.querySelector("dialog[open]")) return;
     event.preventDefault();

@@ -1,4 +1,4 @@
-// The choice of a theme, which holds at once. The account keeps it; a cookie has it for the page to log in.
+// Applies a chosen theme immediately. It is stored in the account, and in a cookie for the login page.
 
 const YEAR_SECONDS = 31_536_000;
 const forms = document.querySelectorAll("[data-theme-choice]");

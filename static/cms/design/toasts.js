@@ -1,14 +1,14 @@
-// Toasts: read out, closed by a button or Escape, and gone by themselves when there was time to read and to undo them.
-// While one of them is pointed at or has the focus, or the page is out of sight, the time stands still.
+// Toasts: announced to screen readers, closed by a button or Escape, and removed after enough time to read or undo. The
+// time is paused while one of them is hovered or has the focus, or the page is hidden.
 
 import { announce } from "../http.js";
 
 const TICK_MILLISECONDS = 250;
 const SHORTEST_SECONDS = 6;
 const READING_SECONDS = 0.1; // for each character
-const ACTION_SECONDS = 30; // at least, where something can be undone or opened
+const ACTION_SECONDS = 30; // minimum for a toast with an action such as Undo
 
-/** Start the time of the toasts that came with the page. */
+/** Announce the page's toasts and start their timers. */
 export function startToasts(region) {
   const left = new Map([...region.querySelectorAll(".toast")].map((toast) => [toast, secondsOf(toast)]));
 
@@ -39,7 +39,7 @@ export function startToasts(region) {
       if (left.get(toast) <= 0) dismiss(toast);
     }
   }, TICK_MILLISECONDS);
-  // After the page itself was read, which begins with its title.
+  // Wait a moment, because a screen reader reads the title of the new page first.
   setTimeout(() => announce([...left.keys()].map((toast) => toast.querySelector(".toast-text").textContent.trim()).join(" ")), 500);
 }
 
