@@ -1,15 +1,15 @@
-// Requests to the server that this page came from, and the way their answers get into the page.
+// Sends requests to this page's server, and updates the page with the responses.
 //
-//   const page = await fetchPage(address);                     a document; its parts go to swap()
-//   const page = await fetchPage(form.action, { body });       also the page that says what is wrong with the form
-//   const data = await fetchJson(address, { body });           FormData, or an object that is sent as JSON
+//   const page = await fetchPage(address);                     returns a document; pass its parts to swap()
+//   const page = await fetchPage(form.action, { body });       also returns the page that shows the form's errors
+//   const data = await fetchJson(address, { body });           sends FormData, or an object as JSON
 //
-// All of them throw HttpError where the server cannot be reached or does not give what was asked for. Its message is
-// the server's own sentence, or empty: `error.message || words.failed` is what to show.
+// All of them throw HttpError if the server cannot be reached or refuses the request. Its message comes from the server
+// or is empty, so show `error.message || words.failed`.
 
 const REASONS = { 401: "signed-out", 403: "forbidden", 409: "conflict", 422: "invalid" };
 
-/** `reason` is network, signed-out, forbidden, conflict, invalid or failed; `data` is the JSON that was answered. */
+/** `reason` is network, signed-out, forbidden, conflict, invalid or failed; `data` is the JSON of the response. */
 export class HttpError extends Error {
   constructor(reason, { status = 0, data = null, cause } = {}) {
     super(data?.message ?? data?.error ?? "", { cause });
@@ -17,7 +17,7 @@ export class HttpError extends Error {
   }
 }
 
-/** Return the token that Django asks of every unsafe request. A form in a page that was cached may hold an old one. */
+/** Return Django's CSRF token. The cookie comes first, because a form in a cached page may have an old token. */
 export function csrfToken() {
   const cookie = document.cookie.match(/(?:^|; )csrftoken=([^;]+)/);
   return cookie?.[1] ?? document.querySelector("[name=csrfmiddlewaretoken]")?.value ?? "";
@@ -26,9 +26,8 @@ export function csrfToken() {
 /**
  * Send a request and return its response. With a body it is a POST.
  *
- * `statuses` are accepted besides those of success; `anyStatus` accepts all. A redirect leads to the page to sign in
- * and is an error, unless `redirects` says that the server may answer with another page. A request that `signal` ends
- * throws AbortError.
+ * `statuses` are accepted in addition to success; `anyStatus` accepts all. A redirect is treated as a redirect to the
+ * login page and throws, unless `redirects` allows it. A request aborted by `signal` throws AbortError.
  */
 export async function request(
   address, { method, body, headers = {}, signal, statuses = [], anyStatus = false, redirects = false } = {},
@@ -53,13 +52,13 @@ export async function request(
   throw new HttpError(REASONS[status] ?? "failed", { status, data: await answer.json().catch(() => null) });
 }
 
-/** Return the JSON that an address answers. */
+/** Send a request and return the JSON of its response. */
 export async function fetchJson(address, { headers, ...options } = {}) {
   const answer = await request(address, { ...options, headers: { Accept: "application/json", ...headers } });
   return answer.json().catch(() => { throw new HttpError("failed", { status: answer.status }); });
 }
 
-/** Return the page, or the part of one, that an address answers. Messages wait for a page that somebody opens. */
+/** Send a request and return the page or fragment. The server keeps its messages for the next full page load. */
 export async function fetchPage(address, { headers, ...options } = {}) {
   const refusals = options.body === undefined ? [] : [409, 422];
   const answer = await request(address, { statuses: refusals, ...options, headers: { "X-Live": "1", ...headers } });
@@ -73,7 +72,7 @@ export async function readPage(answer) {
   return page;
 }
 
-/** Put what is in `fresh` in place of what is in `region`, keeping what is typed, focus and scroll. Returns whether it differs. */
+/** Replace the content of `region`, preserving typed text, focus and scroll. Returns whether it differed. */
 export function swap(region, fresh) {
   if (!fresh || fresh.innerHTML === region.innerHTML) return false;
   keepTyped(region, fresh);
@@ -89,15 +88,15 @@ export function swap(region, fresh) {
   return true;
 }
 
-// What a page answers was asked for with the words of a moment; what was typed since is newer.
+// Text typed after a page was requested is newer than the page, so record the times of both.
 
 export const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
 
-const askedAt = new WeakMap(); // of responses and their documents
-const typedAt = new WeakMap(); // of fields
+const askedAt = new WeakMap(); // request times of responses and their documents
+const typedAt = new WeakMap(); // time of the last input in a field
 for (const name of ["input", "change"]) document.addEventListener(name, ({ target }) => typedAt.set(target, performance.now()), true);
 
-/** Give the fields of `fresh`, a part of a document that was fetched, what was typed into those of `old` since it was asked for. */
+/** Copy values that were typed into the fields of `old` since `fresh` was requested to the same fields of `fresh`. */
 export function keepTyped(old, fresh) {
   const since = askedAt.get(fresh.ownerDocument) ?? Infinity;
   for (const field of old.querySelectorAll("input:not([type=file]), textarea, select")) {
@@ -105,7 +104,7 @@ export function keepTyped(old, fresh) {
     if (!twin) continue;
     if (["checkbox", "radio"].includes(field.type)) twin.checked = field.checked;
     else twin.value = field.value;
-    // The same text in another form, such as the document beside its Markdown.
+    // `name~…` holds the same text in another form, such as the document beside its Markdown.
     for (const also of old.querySelectorAll(`input[type=hidden][name^="${CSS.escape(`${field.name}~`)}"]`)) {
       const beside = twinOf(also, fresh) ?? also.cloneNode();
       beside.value = also.value;
@@ -114,7 +113,7 @@ export function keepTyped(old, fresh) {
   }
 }
 
-/** Return the same control in newer HTML, or null where there is none. */
+/** Return the same control in newer HTML, or null. */
 function twinOf(element, fresh) {
   const selector = selectTwin(element);
   return selector ? fresh.querySelector(selector) : null;
@@ -132,8 +131,8 @@ function selectTwin(element) {
 }
 
 /**
- * Return a function that says whether the focus may be moved: nobody went on to a field, or typed in one, since this was
- * called. What moves the focus after a wait calls it before.
+ * Return a function that returns whether a script may move the focus. It may not if the user has moved to a field or
+ * typed in one since. Call this before waiting for a response, and the returned function afterwards.
  */
 export function watchFocus() {
   const [from, since] = [document.activeElement, performance.now()];
@@ -143,12 +142,12 @@ export function watchFocus() {
   };
 }
 
-/** Tell the other scripts that elements came into the page, so that they attach to those too. */
+/** Notify other scripts that elements were added to the page, so that they attach to them. */
 export function notifyAdded(root) {
   document.dispatchEvent(new CustomEvent("cms:added", { bubbles: true, detail: { root } }));
 }
 
-/** Call `attach` with every element that `selector` finds, now and in parts that are added later. */
+/** Call `attach` once for every element that matches `selector`, now and in parts that are added later. */
 export function attachEach(selector, attach) {
   const seen = new WeakSet();
   const look = (root) => {
@@ -164,7 +163,7 @@ export function attachEach(selector, attach) {
   document.addEventListener("cms:added", (event) => look(event.detail?.root ?? document));
 }
 
-/** Return what a form would send as the server made it, whatever was typed before this script was there. */
+/** Return the entries of a form as the server rendered it, ignoring text typed before this script was loaded. */
 export function untouchedEntries(form) {
   const entries = [];
   for (const field of form.elements) {
@@ -184,27 +183,27 @@ export function untouchedEntries(form) {
   return entries;
 }
 
-/** A field changed by a script tells the form as if somebody had typed. */
+/** Dispatch the events of a user's input for a field that was changed by a script. */
 export function notifyChanged(field) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
   field.dispatchEvent(new Event("change", { bubbles: true }));
 }
 
-/** Return an address, or a label in the page's language, that the page gives to the scripts of its fields. */
+/** Return an address or translated label from the page's data for its field scripts. */
 export function pageData(name) {
   return document.getElementById("field-words")?.dataset[name] ?? "";
 }
 
 let liveRegion;
 
-/** Have a screen reader read a sentence out. */
+/** Announce a text to screen readers. */
 export function announce(text) {
   if (!liveRegion) {
     liveRegion = document.createElement("p");
     liveRegion.className = "visually-hidden";
     liveRegion.setAttribute("role", "status");
   }
-  // In a dialog only what is inside it is read out.
+  // While a modal dialog is open, screen readers ignore everything outside it.
   const place = document.querySelector("dialog[open]") ?? document.querySelector("main") ?? document.body;
   if (liveRegion.parentNode !== place) place.append(liveRegion);
   liveRegion.textContent = text;
@@ -212,7 +211,9 @@ export function announce(text) {
 
 let websockets;
 
-/** Return whether the server has websockets: a browser reports one that fails as an error, so it is asked first. */
+/**
+ * Return whether the server has websockets. Asking first avoids the browser's console error for a failed connection.
+ */
 export function hasWebsockets() {
   websockets ??= fetchJson("/ws/").then((found) => Boolean(found.websockets)).catch(() => false);
   return websockets;

@@ -1,4 +1,4 @@
-// An input with a list of what is found while somebody types (ARIA 1.2 combobox): arrows, Enter, Escape, Home, End.
+// An input with a list of search results (ARIA 1.2 combobox), operated with arrows, Enter and Escape.
 //
 //   combobox(input, { search: async (words) => [{ title, detail, state }], onPick: (item) => {} })
 
@@ -33,19 +33,19 @@ class Combobox {
   listen() {
     this.input.addEventListener("input", (event) => {
       if (!event.isTrusted) return;
-      // What stands in the list is not for these words any more.
+      // The options shown belong to the previous text.
       this.unmark();
       this.list.setAttribute("aria-busy", "true");
       this.delayed.plan();
     });
     this.input.addEventListener("keydown", (event) => this.key(event));
-    // What is highlighted when somebody goes on to the next field is what they meant.
+    // In a field that keeps its text, leaving it with an option highlighted chooses that option.
     this.input.addEventListener("blur", () => {
       if (this.keepsText && this.at >= 0 && !this.list.hidden) this.pick(this.at);
       else this.close();
     });
     if (!this.keepsText) this.input.addEventListener("focus", () => this.delayed.start());
-    // The input keeps the focus, so that a press on the list is no blur.
+    // Keep the focus in the input: a blur would close the list before the click.
     this.list.addEventListener("pointerdown", (event) => event.preventDefault());
     this.list.addEventListener("click", (event) => {
       const option = event.target.closest("[role=option]");
@@ -59,7 +59,7 @@ class Combobox {
     try {
       found = await this.search(this.input.value.trim());
     } catch {
-      // Said below.
+      // Reported by show(null).
     }
     if (!isCurrent()) return true;
     this.list.removeAttribute("aria-busy");
@@ -127,7 +127,7 @@ class Combobox {
     const steps = { ArrowDown: this.at + 1, ArrowUp: this.at < 0 ? -1 : this.at - 1 };
     if (event.key in steps) {
       event.preventDefault();
-      // Who is faster than the answer gets its first line.
+      // An arrow key pressed before the results arrive highlights the first of them.
       if (this.delayed.isPending) this.isEager = true;
       else if (isOpen) this.move(steps[event.key]);
       else this.delayed.start();
@@ -138,7 +138,7 @@ class Combobox {
       event.preventDefault();
       this.pick(this.at);
     } else if (event.key === "Enter" && !this.keepsText) {
-      // Nothing is sent from here: the form around has its own buttons.
+      // Enter must not submit the surrounding form.
       event.preventDefault();
     } else if (event.key === "Escape" && isOpen) {
       event.preventDefault();
@@ -147,7 +147,9 @@ class Combobox {
     }
   }
 
-  /** Enter came before the result: take its first line where an arrow asked for it, else only mark that. */
+  /**
+   * Handle Enter before the results: choose the first one if an arrow key was pressed before, else only highlight it.
+   */
   async pickWhenFound() {
     const { isEager } = this;
     if (!(await this.delayed.settle()) || !this.items.length) return;
@@ -174,26 +176,26 @@ export function combobox(input, settings) {
   return new Combobox(input, settings);
 }
 
-/** Ask the server what it knows of posts, terms or an address. */
+/** Query the server for posts, terms or an address. */
 export function fetchTargets(parameters) {
   const address = new URL(pageData("targets"), location.href);
   for (const [name, value] of Object.entries(parameters)) if (value || name === "only_locale") address.searchParams.set(name, value);
   return fetchJson(address);
 }
 
-/** Return the posts or terms that match, in the language of the page unless they are for a link. */
+/** Return matching posts or terms: for a link in all languages, otherwise in the language of the page. */
 export async function findTargets(kind, q, among = "", more = {}) {
   const locale = kind === "link" ? "" : pageData("locale");
   const without = kind === "post-reference" ? pageData("post") : "";
   return (await fetchTargets({ kind, q, among, locale, without, ...more })).results;
 }
 
-// A field with the address of a link: finds pages while somebody types, and says where the address leads.
+// A link field: searches pages while the user types, and shows where the address leads.
 
 const LINK_CHECK_PAUSE_MILLISECONDS = 400;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
 
-/** Makes the input a link picker; it keeps what is typed. */
+/** Turn an input into a link picker that also accepts any address. */
 export function linkField(input) {
   const line = document.createElement("span");
   line.className = "link-state";
@@ -241,7 +243,7 @@ export function linkField(input) {
     clearTimeout(timer);
     timer = setTimeout(check, LINK_CHECK_PAUSE_MILLISECONDS);
   });
-  // What a module cannot show at an address is said before somebody looks for it.
+  // Report immediately if the module cannot show a stored address, without waiting for a focus.
   if (isFull && module && input.value) check();
   else input.addEventListener("focus", check, { once: true });
   return { check };

@@ -1,19 +1,22 @@
-// A search that waits for a pause of the typing. A key that takes what is found asks `settle` first: what the list shows
-// until the result arrives is for other words.
+// A search that starts when the user pauses. Code that chooses a result by key awaits `settle` first, because until the
+// response arrives the list shows the results of an older query.
 
 export class DelayedSearch {
-  /** `run(isCurrent)` fetches and shows what is found, unless `isCurrent()` is false by then; it answers false where it failed. */
+  /**
+   * `run(isCurrent)` fetches the results and shows them only if `isCurrent()` is still true. It returns a promise of
+   * false if it failed.
+   */
   constructor(milliseconds, run) {
     Object.assign(this, { milliseconds, run, number: 0, timer: undefined, running: undefined });
   }
 
-  /** More was typed: search after a pause. What is on its way is not for these words any more. */
+  /** Search after a pause, and ignore the results of a search in progress. */
   plan(milliseconds = this.milliseconds) {
     this.cancel();
     this.timer = setTimeout(() => this.start(), milliseconds);
   }
 
-  /** Search at once. */
+  /** Search without a pause. */
   start() {
     this.cancel();
     const mine = this.number;
@@ -35,7 +38,9 @@ export class DelayedSearch {
     return this.timer !== undefined || this.running !== undefined;
   }
 
-  /** Wait for the result of what is typed, without the pause. False where it failed, or more was typed meanwhile. */
+  /**
+   * Wait for the results, skipping the pause. Resolves to false if the search failed or the query changed meanwhile.
+   */
   async settle() {
     if (this.timer !== undefined) this.start();
     const { number } = this;

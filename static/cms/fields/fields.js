@@ -1,5 +1,5 @@
-// The fields of a form, each by its data attribute; those in parts that are added later, too. The control that the server
-// rendered stays what the form sends.
+// Enhances the fields of a form by their data attributes, also in parts that are added later. The form still sends the
+// controls that the server rendered.
 
 import { announce, attachEach, fetchJson, notifyChanged, pageData } from "../http.js";
 import { combobox, findTargets, linkField } from "./combobox.js";
@@ -7,7 +7,7 @@ import { combobox, findTargets, linkField } from "./combobox.js";
 const waiting = new Map();
 let planned = false;
 
-/** Return what the server knows of a file. All fields of a page ask in one request. */
+/** Return the data of a file. The files of all fields on a page are fetched in one request. */
 function fetchFile(id) {
   if (!waiting.has(id)) {
     let answer;
@@ -31,7 +31,7 @@ async function fetchFiles() {
     address.searchParams.set("ids", open.map(([id]) => id).join(","));
     found = await fetchJson(address);
   } catch {
-    // The name in the select still says what is chosen.
+    // The select still has the name of the file.
   }
   for (const [id, one] of open) one.answer(found[id] ?? null);
 }
@@ -40,7 +40,7 @@ async function uploadFile(file) {
   const body = new FormData();
   body.append("file", file, file.name);
   const answer = await fetchJson(pageData("upload"), { body });
-  // A file that is there already is as good as a new one.
+  // `there` is an identical file that already exists in the library.
   return answer.there ?? answer;
 }
 
@@ -126,7 +126,7 @@ class MediaField {
     let said = "";
     try {
       const stored = await uploadFile(file);
-      // A file that was chosen meanwhile is the newer choice; this one is in the library.
+      // A file chosen during the upload is the newer choice. The uploaded file is in the library anyway.
       if (mine === this.uploads && this.select.value === before) this.set(stored);
     } catch (error) {
       said = error.message || this.state.dataset.failed;
@@ -135,14 +135,14 @@ class MediaField {
   }
 }
 
-/** Hide a control that another one stands for; the focus goes with it. */
+/** Hide a control and move its focus to the replacement. */
 function hide(control, replacement) {
   const hadFocus = document.activeElement === control;
   control.hidden = true;
   if (hadFocus) replacement.focus();
 }
 
-/** Remove the field for an ID that is in no list, unless somebody has written into it already. */
+/** Remove the field for entering an ID by hand, unless it is in use. */
 function removeOther(place) {
   const other = place.querySelector("[data-other]");
   const field = other?.querySelector("input");
@@ -151,7 +151,7 @@ function removeOther(place) {
 
 const FEW = 12;
 
-/** Return what a search of terms finds, and a line to create what has no term of that name where that is allowed. */
+/** Return the found terms, plus options to create a term with the typed name if it does not exist and the user may. */
 async function findOrCreate(field, q, found) {
   const taxonomies = field.dataset.creatable ? JSON.parse(field.dataset.creatable) : [];
   const known = q.toLocaleLowerCase();
@@ -160,7 +160,7 @@ async function findOrCreate(field, q, found) {
   return [...found, ...taxonomies.map(({ slug, label }) => ({ title, detail: taxonomies.length > 1 ? label : "", creates: { slug, name: q } }))];
 }
 
-/** Create the term that a line stands for. Null where that failed, which the page then says. */
+/** Create the term of an option. Returns null on failure, after reporting the error on the page. */
 async function createTerm({ slug, name }, place) {
   place.querySelector(".field-errors")?.remove();
   try {
@@ -177,7 +177,7 @@ async function createTerm({ slug, name }, place) {
   }
 }
 
-/** Which terms a field is for: its own attributes, or what other fields of the form say now. */
+/** Return the search restrictions of a field, from its attributes or the current values of other fields. */
 function boundsOf(select) {
   const { among, amongOf, onlyLocale, onlyLocaleOf, without } = select.dataset;
   const valueOf = (name) => select.form.elements[name].value;
@@ -210,7 +210,7 @@ function clearButton() {
   return button;
 }
 
-/** One post or term: the input shows what the hidden select has. */
+/** Add a search input for one post or term. It shows the value of the hidden select. */
 function referenceField(select) {
   const kind = select.dataset.reference;
   const place = document.createElement("div");
@@ -245,12 +245,12 @@ function referenceField(select) {
     onPick: async (item) => {
       const before = select.value;
       const made = item.creates ? await createTerm(item.creates, place) : item;
-      // What was chosen while the term was created is the newer choice.
+      // An option chosen while the term was created is the newer choice.
       if (made && select.value === before) choose(made);
     },
   });
   for (const name of [select.dataset.amongOf, select.dataset.onlyLocaleOf]) {
-    // A term of another taxonomy or language can be no parent.
+    // A term of another taxonomy or language cannot be the parent.
     if (name) select.form.elements[name].addEventListener("change", () => choose({ id: "", title: "" }));
   }
   const shownTitle = () => select.selectedOptions[0]?.textContent.trim() ?? "";
@@ -265,7 +265,7 @@ function referenceField(select) {
   show();
 }
 
-/** Several: what is chosen stays as checkboxes in sight, the rest is found by the search. */
+/** Add a search input for several posts or terms. Chosen ones remain visible as checkboxes. */
 function manyReferences(group) {
   const boxes = [...group.querySelectorAll("[data-checks] .check")];
   const isLong = boxes.length > FEW || group.dataset.many !== "terms";
@@ -312,7 +312,7 @@ function manyReferences(group) {
       const made = item.creates ? await createTerm(item.creates, place) : item;
       if (!made) return;
       add(made);
-      // The next name may have been typed already.
+      // The user may already have typed the next name.
       if (input.value === typed) input.value = "";
     },
   });
@@ -321,7 +321,7 @@ function manyReferences(group) {
 const SHOWN_FROM = 0.7;
 const JSON_PREVIEW_LENGTH = 90;
 
-/** Says how much room is left, once most of it is used. */
+/** Show the number of remaining characters once most of them are used. */
 function counter(line) {
   const field = document.getElementById(line.dataset.counter);
   if (!field) return;
@@ -337,7 +337,7 @@ function counter(line) {
   count();
 }
 
-/** A button that appears where a value is not the default. */
+/** Show a reset button while a value differs from its default. */
 function reset(button) {
   const field = document.getElementById(button.dataset.reset);
   const usual = button.dataset.default;
@@ -353,7 +353,7 @@ function reset(button) {
   look();
 }
 
-/** JSON that is folded: its first words follow what is typed, and its label opens it. */
+/** Update the preview of a folded JSON field, and open it when its label is clicked. */
 function jsonFold(fold) {
   const field = fold.querySelector("textarea");
   const preview = fold.querySelector("[data-json-preview]");

@@ -1,5 +1,5 @@
-// The page beside the form, with what is typed and not saved. Pressing a module of the page opens its card; the card
-// that is being written brings its module into sight. The page runs no scripts: this one reaches into its frame.
+// Shows the page beside the form with the unsaved changes. Clicking a module of the page opens its card, and editing a
+// card scrolls to its module. The page in the frame runs no scripts; this script accesses its document.
 
 import { readPage, request } from "../http.js";
 
@@ -25,7 +25,7 @@ class LivePreview {
     this.width = 1280;
     this.asked = 0;
     if (!this.form) return;
-    // A panel of the editor's rail, or on other pages a part that is folded.
+    // The section is in a panel of the editor's rail, or on other pages in a details element.
     const panel = section.closest("[data-rail-panel]");
     const folded = section.closest("details");
     if (panel) panel.addEventListener("cms:panel", ({ detail }) => this.show(detail.isOpen));
@@ -43,7 +43,7 @@ class LivePreview {
     if (width) this.resize(width);
   }
 
-  /** Another page that shows what is edited. Choosing one is no change of the form. */
+  /** Preview another page that contains the edited content. Stops the event, because the form has not changed. */
   choose(event) {
     event.stopPropagation();
     if (event.type === "input") return;
@@ -55,7 +55,7 @@ class LivePreview {
     try {
       localStorage.setItem(KEY, JSON.stringify({ width: this.width }));
     } catch {
-      // A browser that keeps nothing forgets it.
+      // Without storage the width is forgotten.
     }
   }
 
@@ -74,7 +74,7 @@ class LivePreview {
     this.fit();
   }
 
-  /** The page keeps its own width, and is shown as large as there is room. */
+  /** Scale the page, at its chosen width, to the available space. */
   fit() {
     const room = this.box.clientWidth;
     if (!room) return;
@@ -104,7 +104,7 @@ class LivePreview {
       await this.fill(await readPage(answer), mine);
     } catch ({ reason, message }) {
       const { waits, failed } = this.state.dataset;
-      // The server's own sentence says what the page waits for.
+      // The server's message explains what must be corrected first.
       if (mine === this.asked) this.say(reason && message ? waits.replace("{why}", message) : failed, true);
     }
     if (mine === this.asked) this.section.removeAttribute("aria-busy");
@@ -115,7 +115,7 @@ class LivePreview {
     this.state.classList.toggle("is-problem", isProblem);
   }
 
-  /** The first page fills the frame; later ones only replace what is in it, so that it does not flicker or jump. */
+  /** Load the first page into the frame; for later ones replace only the body, to avoid flicker and jumps. */
   async fill(page, mine) {
     const link = page.createElement("link");
     link.rel = "stylesheet";

@@ -1,5 +1,5 @@
-// What stands around the text of a rich text field, loaded with the editor: the toolbar with its two dialogs, one of each
-// for the whole page, the menu that `/` opens, and the panel of pasted images.
+// The controls of a rich-text field, loaded with the editor: the toolbar with its two dialogs (shared by all fields of
+// the page), the menu that `/` opens, and the panel for pasted images.
 
 import { linkField } from "../fields/combobox.js";
 import { announce, fetchJson } from "../http.js";
@@ -9,7 +9,7 @@ const dialogs = new Map();
 function dialogOf(tools, name) {
   if (!dialogs.has(name)) {
     const dialog = document.importNode(tools.querySelector(`.rt-${name}`), true);
-    // Not inside the form around: a form in a form is none.
+    // The dialog contains a form, and forms cannot be nested.
     document.body.append(dialog);
     const input = dialog.querySelector("input");
     dialogs.set(name, { dialog, input, picker: name === "link" ? linkField(input) : null });
@@ -38,7 +38,7 @@ function openDialog({ dialog, input, picker }, value, refuse) {
   });
 }
 
-/** `{ answer: "set" | "remove" | "cancel", value }`. */
+/** Ask for a link. Resolves to `{ answer: "set" | "remove" | "cancel", value, title }`. */
 function askLink(tools, href, isSafe) {
   const found = dialogOf(tools, "link");
   const refused = found.dialog.querySelector("[data-refused]");
@@ -116,7 +116,7 @@ export function setBlock(editor, level) {
   (level ? chain.setHeading({ level }) : chain.setParagraph()).run();
 }
 
-/** Bring the toolbar in line with where the cursor is. */
+/** Update the toolbar for the current selection. */
 export function show(bar, editor) {
   const can = editor.can();
   for (const button of bar.querySelectorAll("[data-do]")) {
@@ -130,14 +130,14 @@ export function show(bar, editor) {
   bar.querySelector("[data-in-table]").hidden = !editor.isActive("table");
 }
 
-// What `/` offers on an empty line: blocks, a picture, a link, a module below. The text keeps the focus; the menu filters
-// by what is typed behind the sign. What is typed stays in the text unless something is chosen.
+// The menu that `/` opens on an empty line: blocks, a picture, a link, a module below. The focus remains in the text,
+// and the text typed after the slash filters the menu. It remains in the document unless an option is chosen.
 
 const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
 const GAP = 6;
 let number = 0;
 
-/** What is typed behind a `/` that begins the paragraph of the cursor; null where none does. */
+/** Return the text after a `/` at the start of the cursor's paragraph, or null. */
 function typed({ selection }) {
   const { $from, empty } = selection;
   const { parent } = $from;
@@ -147,7 +147,7 @@ function typed({ selection }) {
 }
 
 export class InsertMenu {
-  /** `choose(name)` does what was chosen; `isOffered(name)` says whether it can be. */
+  /** `choose(name)` runs the chosen option; `isOffered(name)` returns whether it is available. */
   constructor(menu, { choose, isOffered }) {
     Object.assign(this, { menu, choose, isOffered, isOpen: false, at: 0 });
     number += 1;
@@ -155,7 +155,7 @@ export class InsertMenu {
     this.list.id = `insert-menu-${number}`;
     this.all = [...menu.querySelectorAll("[data-insert-block]")];
     for (const [at, option] of this.all.entries()) option.id = `${this.list.id}-${at}`;
-    // The text keeps the focus, so that a press on the menu is no blur.
+    // Keep the focus in the text: a blur would close the menu before the click.
     menu.addEventListener("pointerdown", (event) => event.preventDefault());
     menu.addEventListener("click", (event) => {
       const option = event.target.closest("[data-insert-block]");
@@ -163,14 +163,14 @@ export class InsertMenu {
     });
   }
 
-  /** The text or the cursor changed. */
+  /** Update the menu after a change of the text or the cursor. */
   follow(editor) {
     this.editor = editor;
     const words = editor.isFocused ? typed(editor.state) : null;
     const before = this.before;
     this.before = words;
     if (words === null) return this.close();
-    // Only a `/` that was just typed opens it: not the cursor that comes to one, and not a longer text that is pasted.
+    // Open only for a `/` that was just typed, not when the cursor moves to one or a longer text is pasted.
     if (!this.isOpen && words === "" && before === null && this.isTyping) this.open();
     if (this.isOpen) this.filter(words);
     return undefined;
@@ -209,7 +209,7 @@ export class InsertMenu {
     };
     const ranks = new Map(this.all.map((option) => [option, this.isOffered(option.dataset.insertBlock) ? rank(option) : 9]));
     this.shown = this.all.filter((option) => ranks.get(option) < 9).sort((one, other) => ranks.get(one) - ranks.get(other));
-    // An address, a date, a pair of words: nothing here is meant, and Enter begins a new line.
+    // No option matches, so the text is an address, a date or the like, and Enter should start a new line.
     if (!this.shown.length) return this.close();
     for (const option of this.all) option.hidden = ranks.get(option) === 9;
     this.list.append(...this.shown);
@@ -239,8 +239,9 @@ export class InsertMenu {
     this.menu.style.top = `${fits ? at.bottom + GAP : Math.max(GAP, at.top - GAP - height)}px`;
   }
 
-  /** Whether a key was for the menu. */
+  /** Handle a key. Returns whether the menu used it. */
   key(event) {
+    // Some keyboards and input methods do not report the actual character.
     this.isTyping = event.key === "/" || event.key === "Unidentified" || event.key === "Process" || event.key === "Dead";
     if (!this.isOpen || event.isComposing) return false;
     const steps = { ArrowDown: 1, ArrowUp: -1 };
@@ -262,14 +263,14 @@ export class InsertMenu {
   }
 }
 
-// Images of other places in pasted text: offered for the library, brought in one after the other, and reported. Each
-// stands in the text as a marker (frontend/richtext/src/pasted_images.js) until it is imported or left out. The marker of
-// one that could not be imported stays in the window, and is neither stored nor copied. Every word comes from the data
-// attributes of the panel.
+// Importing images from other sites in pasted text: the panel offers to import them into the library, imports one at a
+// time, and reports the result. Each image is a marker in the text (frontend/richtext/src/pasted_images.js) until it is
+// imported or skipped. The marker of a failed import remains visible, but is neither stored nor copied. All texts come
+// from the data attributes of the panel.
 
 const MARKER = "importedImage";
 
-/** Return a node of the editor's document without markers, one text where a marker parted two of the same marks. */
+/** Return a node without markers. Texts with the same marks that a marker separated are joined. */
 export function withoutMarkers(node) {
   if (!node.content) return node;
   const content = [];
@@ -288,7 +289,9 @@ export function withoutMarkers(node) {
   return { ...node, content };
 }
 
-/** Take markers out of what was copied: pasted, they would be words. Called after the editor set the clipboard. */
+/**
+ * Remove markers from copied content, where they would become plain text. Runs after the editor has set the clipboard.
+ */
 export function copyWithoutMarkers({ clipboardData }) {
   const html = clipboardData.getData("text/html");
   if (!html.includes("rt-marker")) return;
@@ -305,7 +308,7 @@ export function copyWithoutMarkers({ clipboardData }) {
 const fill = (words, values) => words.replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
 
 export class ImageImport {
-  /** `replace(id, what)` changes a marker and returns whether it was there still. */
+  /** `replace(id, what)` replaces a marker and returns whether it still existed. */
   constructor(panel, { replace, language, onClose }) {
     Object.assign(this, { panel, replace, language, onClose, images: [], words: panel.dataset });
     this.mayImport = panel.hasAttribute("data-may-import");
@@ -322,7 +325,7 @@ export class ImageImport {
     panel.addEventListener("click", (event) => acts[event.target.closest("[data-images]")?.dataset.images]?.());
   }
 
-  /** The words of an image's marker. */
+  /** Return the text of an image's marker. */
   note(name) {
     return name ? fill(this.words.note, { name }) : this.words.noteBare;
   }
@@ -338,7 +341,7 @@ export class ImageImport {
   add(images) {
     if (!this.cancelling && !this.waiting().length) this.forget();
     for (const image of images) this.images.push({ ...image, state: "waiting" });
-    if (this.cancelling) return; // the one that is running takes them too
+    if (this.cancelling) return; // the running import includes them
     const own = this.waiting();
     this.say(this.mayImport ? "offer" : "forbidden", own.length);
     if (this.mayImport) this.offer(own.length);
@@ -375,7 +378,7 @@ export class ImageImport {
       if (!file) throw new Error(this.reason(image));
       image.state = "done";
       image.isNew = file.isNew;
-      // Taken out of the text meanwhile, it is in the library all the same.
+      // If the marker was deleted meanwhile, the image is in the library anyway.
       this.replace(image.id, { src: file.url, alt: image.alt || file.alt });
     } catch (error) {
       if (error.name === "AbortError") return;
@@ -384,7 +387,7 @@ export class ImageImport {
     }
   }
 
-  /** Why there is nothing to send. */
+  /** Return why an image cannot be sent, or an empty string. */
   reason({ file, url }) {
     if (!file && !url) return this.words.local;
     return file && file.size > Number(this.words.most) ? this.words.tooLarge : "";

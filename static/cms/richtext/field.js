@@ -1,13 +1,14 @@
-// The rich-text editor over `textarea[data-richtext]`: loaded when the field is near, above the textarea.
+// The rich-text editor for `textarea[data-richtext]`, loaded when the field comes near the viewport.
 //
-// The textarea keeps a Markdown of the text. What the form sends is the document in `<name>~doc`, once somebody wrote
-// something: it says more than Markdown can. Without scripts, or where a text cannot be read, the textarea is it.
+// The textarea contains the text as Markdown. Once the text has changed, the form also sends the document in
+// `<name>~doc`, which can express more than Markdown. Without scripts, or if a text cannot be loaded, the textarea is
+// used.
 
 import { attachEach, fetchJson, fetchPage, pageData } from "../http.js";
 
-// Where nothing can be written, the textarea is it, too.
+// A disabled field remains a textarea.
 const FIELDS = "textarea[data-richtext]:not(:disabled)";
-// A vowel sign, a point or a soft hyphen ends no word.
+// Combining marks, such as vowel signs, and invisible characters, such as soft hyphens, do not end a word.
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*(?:['’-][\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*)*/gu;
 const SIGNS = { bold: ["**", "**"], italic: ["_", "_"], strike: ["~~", "~~"], superscript: ["<sup>", "</sup>"], subscript: ["<sub>", "</sub>"], code: ["`", "`"] };
 
@@ -54,7 +55,7 @@ function block(node) {
 
 let tools = null;
 
-/** The toolbar, the line below and the dialogs, as elements that may be put into the page. */
+/** Return the toolbar, footer and dialogs from the server. A failed request is not cached. */
 async function fetchTools(address) {
   tools ??= fetchPage(address);
   try {
@@ -75,14 +76,14 @@ const convertMarkdown = async (address, markdown) => (await convert(address, "ma
 
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
-// Nothing of the editor itself is loaded before somebody comes to a field.
+// The editor's modules are loaded only when a field needs them.
 const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js")]);
 
 class RichField {
   constructor(area) {
     this.area = area;
     this.address = area.dataset.richtext;
-    // A copy of a field that had an editor is a field without one.
+    // A field copied together with its editor has only the editor's markup, so remove that.
     if (area.nextElementSibling?.matches(".rt")) area.nextElementSibling.remove();
     area.hidden = false;
     this.written = this.hidden.value;
@@ -112,11 +113,11 @@ class RichField {
       Object.assign(this, { bundle, controls, selection });
       const stored = await this.storedContent();
       typed = await this.typedContent();
-      // Nothing waits from here on: whatever is typed next is typed into the editor.
+      // No await from here on: the next key press must go to the editor.
       this.build(tools, stored);
       this.takeOver(typed);
     } catch {
-      // Offline, logged out, or a document of another time: the Markdown can be written all the same.
+      // Offline, logged out, or an outdated document format: the Markdown can still be edited.
       this.editor?.destroy();
       this.editor = undefined;
       this.frame?.remove();
@@ -125,7 +126,7 @@ class RichField {
     }
   }
 
-  /** What the field held before anything was typed: words that were sent and refused, what is stored, or its Markdown. */
+  /** Return the document before any input: from a refused form, as stored, or converted from the Markdown. */
   async storedContent() {
     if (this.written) return JSON.parse(this.written);
     const stored = this.area.parentElement.querySelector("template[data-document]")?.dataset.document;
@@ -133,7 +134,7 @@ class RichField {
     return this.area.defaultValue.trim() ? convertMarkdown(this.address, this.area.defaultValue) : EMPTY;
   }
 
-  /** What the textarea holds, read again until nothing was typed, composed or moved while it was converted. */
+  /** Return the converted content of the textarea. Repeats if the text or selection changed during the conversion. */
   async typedContent() {
     for (;;) {
       await this.composing;
@@ -149,7 +150,7 @@ class RichField {
     return { value, document_: this.hidden.value, range: hasFocus ? [selectionStart, selectionEnd] : null };
   }
 
-  /** `content` are the words, where they are others than those stored. `marked` or `counts` say where the cursor is. */
+  /** Return `content` if the text differs from the stored one, and `marked` or `counts` to locate the selection. */
   async convertTyped({ value, document_, range }) {
     const { isSameText, markSelection, lengthOf } = this.selection;
     const toDocument = (markdown) => convertMarkdown(this.address, markdown);
@@ -159,12 +160,12 @@ class RichField {
     const [plain, marked] = await Promise.all([toDocument(value), withSigns && toDocument(withSigns)]);
     const found = { range, content: isChanged ? plain : null };
     if (marked && isSameText(marked, plain)) found.marked = marked;
-    // Within a sign of Markdown, such as the address of a link, the cursor makes another text of it.
+    // Inside Markdown syntax, such as the address of a link, a selection marker would change the text.
     else if (range) found.counts = await Promise.all(range.map(async (at) => lengthOf(await toDocument(value.slice(0, at)))));
     return found;
   }
 
-  /** Give the editor the words, the selection and the focus of the textarea; words that were typed can be undone. */
+  /** Transfer text, selection and focus of the textarea to the editor. Typed text can be undone. */
   takeOver({ content, marked, counts, range }) {
     const { view, schema } = this.editor;
     let selected;
@@ -182,18 +183,18 @@ class RichField {
     this.editor.commands.scrollIntoView();
   }
 
-  /** Whether the document beside the Markdown is that of the same text. */
+  /** Return whether the hidden document has the same text as the Markdown. */
   saysTheSame() {
     return Boolean(this.hidden.value) && blocks(JSON.parse(this.hidden.value)).trim() === this.area.value.trim();
   }
 
-  /** The text of a field without its editor changed: a document that was sent before is not this text any more. */
+  /** Handle input in the textarea before the editor has loaded. Clears the hidden document, which is now outdated. */
   noteTyped() {
     this.isTyped = true;
     this.hidden.value = "";
   }
 
-  /** An input method composes a word, which would break off if the field went away below it. */
+  /** Delay the editor while an input method composes a word, since hiding the textarea would interrupt it. */
   waitForComposition() {
     this.composing = new Promise((resolve) => { this.area.addEventListener("compositionend", resolve, { once: true }); });
     this.composing.then(() => { this.composing = undefined; });
@@ -268,7 +269,7 @@ class RichField {
     this.count();
   }
 
-  /** What is stored of the text: markers of images that were not imported are no part of it. */
+  /** Return the document to store, without the markers of images that were not imported. */
   stored() {
     return this.bundle.documentOf({ getJSON: () => this.controls.withoutMarkers(this.editor.getJSON()) });
   }
@@ -310,7 +311,7 @@ class RichField {
     return name !== "table" || !this.editor.isActive("table");
   }
 
-  /** The button that adds a module below the one of this text; none where a text is no module's. */
+  /** The button that adds a module below this one, if the text belongs to a module. */
   get moduleButton() {
     return this.area.closest("[data-module]")?.querySelector(":scope > .module-between [data-insert]");
   }
@@ -337,7 +338,7 @@ class RichField {
     }
   }
 
-  /** What is typed while a text is converted is in it, too: it is converted again until it is the same. */
+  /** Switch to Markdown. Converts again if the text changed during the conversion. */
   async toSource() {
     while (this.hidden.value) {
       const text = JSON.stringify(this.stored());
@@ -352,7 +353,7 @@ class RichField {
     this.area.focus();
   }
 
-  /** Markdown that nobody changed leaves the document as it was: it may say more. */
+  /** Switch back from Markdown. If it is unchanged, so is the document, which may express more than Markdown. */
   async fromSource() {
     while (this.area.value !== this.shown) {
       const markdown = this.area.value;
@@ -372,7 +373,7 @@ class RichField {
     const help = this.area.parentElement.querySelector("[data-markdown-help]");
     if (help) help.hidden = is;
     if (is) this.bar.after(this.place);
-    // The source is written in the place of the text, inside the same frame.
+    // The source replaces the text inside the same frame.
     else this.bar.after(this.area);
     if (is) this.frame.before(this.area);
     for (const part of this.bar.querySelectorAll("[data-do], [data-block]")) {
@@ -382,14 +383,14 @@ class RichField {
     if (is) this.controls.show(this.bar, this.editor);
   }
 
-  /** Somebody else wrote into the textarea: a draft brought back, an agent's words. */
+  /** Load text that another script has written into the textarea, such as a restored draft or an agent's text. */
   async takeWritten() {
     if (this.isOwn) return;
     if (this.isSource) {
       this.hidden.value = "";
       return;
     }
-    // Whoever brings a draft back sets the document right after the Markdown.
+    // A restored draft sets the hidden document right after the Markdown, so wait for it.
     await new Promise((resolve) => { setTimeout(resolve); });
     const own = this.hidden.value;
     const content = own && own !== this.sent ? JSON.parse(own) : await convertMarkdown(this.address, this.area.value);
@@ -428,7 +429,8 @@ const near = new IntersectionObserver((entries) => {
   }
 }, { rootMargin: NEAR });
 
-// After a save in place the text that was loaded is not what stands any more: the document goes with the form from now on.
+// After a save in place the loaded text is no longer the stored one, so the form must send the document even if the
+// text returns to its original state.
 document.addEventListener("cms:saved", () => {
   for (const area of document.querySelectorAll(FIELDS)) {
     const field = fields.get(area);
@@ -436,7 +438,8 @@ document.addEventListener("cms:saved", () => {
   }
 });
 
-let isFirst = true; // fields of the page itself: only a person, or the browser that goes back, can have changed them
+// Fields of the initial page can only have been changed by the user, or restored by the browser, not by another script.
+let isFirst = true;
 
 attachEach(FIELDS, (area) => {
   const field = new RichField(area);

@@ -1,13 +1,15 @@
-// Where the cursor of a Markdown text is in the document that is made of it: signs that no text has are put into the
-// Markdown at both ends of the selection, and looked for in the document.
+// Maps the selection in a Markdown text to the document converted from it: private-use characters are inserted into the
+// Markdown at both ends of the selection, and located in the document.
 
 const SIGNS = ["\ue000", "\ue001"];
 const SIGN = /[\ue000\ue001]/g;
 const UNSEEN = /[\s\ue000\ue001]/g;
-// What begins a line and says what block it is: behind it a sign changes nothing.
+// Block syntax at the start of a line. A character inserted before it would change the block, so insert after it.
 const BLOCK_SIGNS = /^[ \t]*(?:(?:>|[-*+]|\d{1,9}[.)]|#{1,6})[ \t]+)*/;
 
-/** Return the Markdown with a sign at both ends of the selection; null for a text that has one already. */
+/**
+ * Return the Markdown with a marker character at both ends of the selection, or null if the text already contains one.
+ */
 export function markSelection(markdown, selection) {
   if (SIGNS.some((sign) => markdown.includes(sign))) return null;
   const [start, end] = selection.map((at) => behindBlockSigns(markdown, at));
@@ -20,7 +22,10 @@ function behindBlockSigns(markdown, at) {
   return Math.max(at, lineStart + signs.length);
 }
 
-/** Whether a document has both signs, and is the other one but for them, blanks and empty paragraphs. */
+/**
+ * Return whether a document has both marker characters and otherwise equals `plain`, ignoring whitespace and empty
+ * paragraphs.
+ */
 export function isSameText(marked, plain) {
   const text = JSON.stringify(marked);
   return SIGNS.every((sign) => text.split(sign).length === 2) && shapeOf(marked) === shapeOf(plain);
@@ -48,10 +53,10 @@ function shapeOf(document_) {
   return JSON.stringify(shape);
 }
 
-/** Return how many signs of writing a document has, without blanks. */
+/** Return the number of characters of a document without whitespace. */
 export const lengthOf = (document_) => textOf(document_).replace(UNSEEN, "").length;
 
-/** Return how many signs of writing stand before both ends of the selection. */
+/** Return the number of characters before each end of the selection, without whitespace. */
 export function lengthsBeforeSigns(marked) {
   const text = textOf(marked);
   return SIGNS.map((sign) => text.slice(0, text.indexOf(sign)).replace(UNSEEN, "").length);
@@ -59,7 +64,7 @@ export function lengthsBeforeSigns(marked) {
 
 const textOf = (node) => node.text ?? (node.content ?? []).map(textOf).join("");
 
-/** Return the place in a document of the editor behind so many signs of writing. */
+/** Return the position in the editor's document after `count` characters that are not whitespace. */
 export function positionOf(document_, count) {
   let left = count;
   let position = null;
@@ -77,13 +82,14 @@ export function positionOf(document_, count) {
   return position ?? document_.content.size;
 }
 
-/** Delete the signs in a step of the editor, and return the selection that they stood for. */
+/** Delete the marker characters in a transaction, and return the selection they marked. */
 export function takeSignsOut(step) {
   const found = [];
   step.doc.descendants((node, at) => {
     for (const { index, 0: sign } of node.text?.matchAll(SIGN) ?? []) found[SIGNS.indexOf(sign)] = at + index;
   });
   const [start, end] = found;
+  // Delete the end first, so that the position of the start remains valid.
   step.delete(end, end + 1).delete(start, start + 1);
   return [start, end - 1];
 }
