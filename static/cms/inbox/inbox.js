@@ -1,12 +1,12 @@
-// The inbox by keyboard, with live counts. Without this file it is a form of radio groups that works as well.
-// The list may be read again at any time (live.js): nothing is kept of its elements.
+// Adds keyboard shortcuts and live counts to the inbox, which without this file is a form of radio groups.
+// live.js may replace the list at any time, so elements are looked up for each event and never stored.
 
 import { currentRow, listRows, moveFocus, isTyping } from "./row_keys.js";
 
 const undo = [];
 let last = "";
 const form = () => document.querySelector("[data-inbox]");
-// What must be opened to be accepted has a box for its rejection, and no radio buttons.
+// A change that must be opened to be accepted has only a checkbox to reject it, and no radio buttons.
 const radio = (line, value) => line.querySelector(`.decide input[value=${value}]`);
 const marked = (line) => line.querySelector(".decide input:checked")?.value ?? "";
 
@@ -20,7 +20,7 @@ function show() {
   const counts = { submit: 0, live: 0, approve: 0, reject: 0 };
   for (const line of listRows(form())) {
     const word = marked(line);
-    // What is approved of a draft goes live with the draft.
+    // An approved change of a draft goes live only when the draft is published.
     const accepted = line.dataset.layer !== "review" ? "submit" : "unpublished" in line.dataset ? "approve" : "live";
     if (word === "accept") counts[accepted] += 1;
     if (word === "reject") counts.reject += 1;
@@ -39,14 +39,14 @@ function show() {
 function mark(line, value, { remember = true } = {}) {
   const words = form().dataset;
   if (value === "accept" && !radio(line, "accept")) {
-    // Who sees the page sees where to go on.
+    // The focus shows sighted users the link to open.
     line.querySelector(".wait-open")?.focus();
     return say(words.saidOpen);
   }
   const button = radio(line, value || "leave") ?? radio(line, "reject");
   if (!button || button.disabled) return;
   if (remember) undo.push([button.name, marked(line)]);
-  // What is left for later is not marked at all, as before: then the list may be read again.
+  // "leave" is stored as nothing checked, because live.js does not refresh a list with checked inputs.
   button.checked = value !== "leave" && value !== "";
   if (!button.checked) for (const other of line.querySelectorAll(".decide input")) other.checked = false;
   show();
@@ -95,18 +95,18 @@ document.addEventListener("change", (event) => {
   if (event.target.matches("[data-wait] input[value=leave]")) event.target.checked = false;
   if (event.target.matches("[data-wait] .decide input")) show();
 });
-// Enter in the note would apply: deciding must be meant.
+// Enter in the note would submit the form; decisions must be deliberate.
 document.addEventListener("keydown", (event) => {
   const isPlain = event.key === "Enter" && !event.ctrlKey && !event.metaKey;
   if (event.target.id === "note" && isPlain) event.preventDefault();
 });
-// Whoever goes through the list by keyboard stays where they were when it is read again.
+// Restore the keyboard focus when live.js replaces the list.
 document.addEventListener("focusin", (event) => { last = event.target.closest("[data-wait]")?.id ?? ""; });
 new MutationObserver(() => {
   if (last && document.activeElement === document.body) document.getElementById(last)?.focus({ preventScroll: true });
   show();
 }).observe(document.getElementById("entries"), { childList: true });
-// A page that the browser brings back shows the marks that it kept.
+// When the user goes back, the browser restores the radio buttons without an event.
 window.addEventListener("pageshow", show);
 document.querySelector("[data-filters] button")?.classList.add("visually-hidden");
 show();

@@ -1,11 +1,12 @@
-// The page of like changes by keyboard, with the number of what is included on its buttons.
+// Adds keyboard shortcuts to the page of similar changes, and shows the number of included changes on its buttons.
 
 import { currentRow, moveFocus, isTyping } from "./row_keys.js";
 
 const form = document.querySelector("[data-like]");
 const boxes = [...form.querySelectorAll("input[type=checkbox]")];
 
-// What must be opened can only be rejected from here; so can what is not listed, where it is not the same as what is.
+// Return whether a box can only be rejected here: a change that must be opened to be accepted, or the unlisted rest if
+// the page shows all changes instead of similar ones.
 const onlyRejects = (box) => box.name.startsWith("x.") || ("all" in form.dataset && box.name === "rest");
 
 function show() {

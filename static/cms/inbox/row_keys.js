@@ -3,7 +3,7 @@
 export const listRows = (form) => [...form.querySelectorAll("[data-wait]")];
 export const currentRow = (form) => listRows(form).find((line) => line.contains(document.activeElement));
 
-/** Whether a key belongs to what somebody types, to a dialog, or to the browser. */
+/** Return whether a key press belongs to a field, a dialog or the browser. */
 export function isTyping(event) {
   return event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented
     || event.target.matches("input:not([type=radio], [type=checkbox]), textarea, select, [contenteditable]")

@@ -1,12 +1,12 @@
-// Parts of a page that change by themselves, like the progress of a batch: while one of them has [data-busy], all
-// [data-follow] are fetched again and swapped in place, and new sentences in [data-say] are read out. A region with
-// data-socket is told over its websocket when there is news. Without this file the page reloads itself.
+// Updates parts of a page that change on the server, such as the progress of a batch: while one of them contains
+// [data-busy], all [data-follow] are fetched and swapped in place, and new sentences in [data-say] are announced. A
+// region with data-socket is notified of changes over a websocket. Without this file the page reloads itself.
 
 import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
 
 const POLL_MILLISECONDS = 2000;
 const POLL_BESIDE_SOCKET_MILLISECONDS = 20_000;
-const LEAST_PAUSE_MILLISECONDS = 1000; // between two readings, however much happens
+const LEAST_PAUSE_MILLISECONDS = 1000; // between two requests, however many changes there are
 
 const regions = [...document.querySelectorAll("[data-follow]")];
 const sockets = [];
@@ -39,7 +39,7 @@ async function refresh() {
     const news = sentences().filter((text) => !before.includes(text));
     if (news.length) announce(news.join(" "));
   } catch {
-    // The page shows what it showed; the next time it asks again.
+    // The page remains unchanged; the next request tries again.
   } finally {
     isReading = false;
   }
@@ -51,7 +51,7 @@ function listen(region) {
   sockets.push(socket);
   socket.addEventListener("open", () => { pause = POLL_BESIDE_SOCKET_MILLISECONDS; });
   socket.addEventListener("message", () => plan(Math.max(0, readAt + LEAST_PAUSE_MILLISECONDS - Date.now())));
-  // A socket that breaks is not opened again: polling goes on.
+  // A broken socket is not reopened; polling continues.
   socket.addEventListener("close", () => { pause = POLL_MILLISECONDS; plan(pause); });
 }
 

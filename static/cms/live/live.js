@@ -1,12 +1,12 @@
-// Shows on an open page what others did meanwhile. Lists are fetched again in place; where somebody may have typed, a
-// notice says who changed the post. Without websockets, and without this file, pages work as they are.
+// Shows other users' changes on an open page. Lists are refreshed in place; on a page where the user may have typed, a
+// notice names the user who changed the post. Without websockets or this file, pages are not updated.
 
 import { announce, fetchPage, hasWebsockets, openWebsocket, swap } from "../http.js";
 
 const meta = document.querySelector('meta[name="live"]');
-const SILENCE_MILLISECONDS = 60_000; // the server says something every 20 seconds
+const SILENCE_MILLISECONDS = 60_000; // the server sends a ping every 20 seconds
 const HIDDEN_MILLISECONDS = 5 * 60_000;
-const MAX_TRIES = 3; // of a websocket that never opened: there is none
+const MAX_TRIES = 3; // for a websocket that never opened
 const CLOSED_FOR_GOOD = [4400, 4401, 4429];
 
 const concerns = (names, event) => names.split(" ").some((name) => event.startsWith(name));
@@ -34,7 +34,7 @@ function start() {
     mine.addEventListener("close", ({ code }) => { if (socket === mine) closed(code); });
   }
 
-  // For whoever looks from outside, like styles and tests.
+  // The attribute is for other scripts, styles and tests.
   const show = (isConnected) => document.documentElement.toggleAttribute("data-connected", isConnected);
 
   function listenFor(mine) {
@@ -48,7 +48,7 @@ function start() {
     show(false);
     failures += 1;
     isOver = CLOSED_FOR_GOOD.includes(code) || (!wasOpen && failures >= MAX_TRIES);
-    // With chance in it: the pages of a server that comes back do not all come at once.
+    // Randomize the delay, so that not all pages reconnect to a restarted server at the same time.
     const wait = Math.min(60_000, 1000 * 2 ** failures) * (0.5 + Math.random());
     if (!isOver && !document.hidden) again = setTimeout(open, wait);
   }
@@ -76,14 +76,14 @@ function start() {
   hasWebsockets().then((has) => { if (has) open(); });
 }
 
-// What a page does when something changed, and when it was away for too long to say what.
+// Return the handlers for a change, and for a reconnect after too long an absence to get the changes.
 function watch() {
   const notice = document.querySelector("[data-live-notice]");
   const regions = [...document.querySelectorAll("[data-live-list]")];
-  announce(""); // a live region is read out where it was there before its text
+  announce(""); // screen readers announce a live region only if it exists before its text
   let planned;
   let words = "";
-  let once = 0; // more, after so many milliseconds: where what happened has consequences that nobody is told of
+  let once = 0; // milliseconds until one more refresh, for changes with later effects that cause no event
 
   const isBusy = () =>
     regions.some((region) => region.querySelector("input:focus, textarea:focus, select:focus, :checked:not(option)"));
@@ -104,7 +104,7 @@ function watch() {
       if (once) plan(once);
       once = 0;
     } catch {
-      // The page shows what it showed; the next event tries again.
+      // The page remains unchanged; the next event tries again.
     }
   }
 
@@ -126,7 +126,7 @@ function watch() {
     if (!concerned.length) return;
     once = Math.max(...concerned.map((region) => Number(region.dataset.liveAgain ?? 0)));
     words = `${message.by}: ${message.label}`;
-    // Not all pages at once, and once for what comes together.
+    // The delay combines events that arrive together, and spreads the requests of all open pages.
     plan(300 + Math.random() * 700);
   }
 

@@ -1,4 +1,4 @@
-// The changes of a review page as cards, and the decisions on them that are not sent yet.
+// The cards of a review page, one for each change, and a store for decisions that are not sent yet.
 
 export class Card {
   constructor(element) {
@@ -15,7 +15,7 @@ export class Card {
     this.noteField = element.querySelector(".reject-note input");
   }
 
-  // The word on the whole change; where there is none, whether passages of it are decided on.
+  // Return the decision on the whole change, or else the combined decision on its passages.
   get decision() {
     const whole = this.whole;
     if (whole !== "leave") return whole;
@@ -27,7 +27,7 @@ export class Card {
     return this.radios.find((radio) => radio.checked)?.value ?? "leave";
   }
 
-  // The words on single passages, by name.
+  // Return the decisions on single passages, by input name.
   get words() {
     const decided = this.passages.filter((radio) => radio.checked && radio.value !== "leave");
     return Object.fromEntries(decided.map((radio) => [radio.name, radio.value]));
@@ -43,7 +43,7 @@ export class Card {
     return this.noteField?.value ?? "";
   }
 
-  // Whether it could be put.
+  // Set the decision. Returns whether the change is now decided.
   put(value, note) {
     const radio = this.radios.find((one) => one.value === value);
     if (!radio || radio.disabled) return false;
@@ -82,17 +82,19 @@ export function storeDecisions(key) {
       try {
         if (Object.keys(made).length) sessionStorage.setItem(key, JSON.stringify(made));
         else sessionStorage.removeItem(key);
-      } catch { /* A full or closed store: the page works without it. */ }
+      } catch { /* The page works without storage. */ }
     },
-    // What is sent now was seen: if it comes back changed, that is what was decided.
+    // Mark the stored decisions as sent. A card that differs afterwards was changed by its own decision, so restore()
+    // does not report it.
     sent() {
       const made = read();
       for (const one of Object.values(made)) one.sent = true;
       try {
         sessionStorage.setItem(key, JSON.stringify(made));
-      } catch { /* As above. */ }
+      } catch { /* The page works without storage. */ }
     },
-    // Puts back what still holds. Answers how many there were, how many hold, and the cards that moved.
+    // Restore the decisions on unchanged cards. Returns the total, the number restored, and the cards that have
+    // changed.
     restore(cards) {
       const made = read();
       const moved = [];

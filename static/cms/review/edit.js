@@ -1,4 +1,4 @@
-// Editing the words of a change in its card: the form of the page behind the link, brought here.
+// Edits the text of a change in its card, with the form of the page that the edit link leads to.
 
 import { keepTyped, notifyAdded, readPage, request, watchFocus } from "../http.js";
 
@@ -21,7 +21,7 @@ export function startEditing(root, announce) {
     await busy(card, async () => {
       const answer = await request(link.href, PART).catch((error) => {
         if (error.reason === "network") throw error;
-        // The page behind the link says what is the matter.
+        // The linked page explains the problem.
         location.assign(link.href);
       });
       if (answer) put(card, await readPage(answer), isFocusFree);

@@ -1,8 +1,9 @@
-// The page beside the cards: before or after, wide or narrow, at the module that is being read.
+// Shows the page beside the cards, before or after the changes, at a chosen width, scrolled to the current card's
+// module.
 
 const WIDE = matchMedia("(min-width: 64rem)");
 const STORAGE_KEY = "review-pane";
-const HOVER_MILLISECONDS = 150; // that the pointer rests on a card before the page moves
+const HOVER_MILLISECONDS = 150; // how long the pointer rests on a card before the page scrolls
 
 export function startPane(root) {
   const details = root.querySelector("[data-pane]");
@@ -35,7 +36,7 @@ export function startPane(root) {
     press("[data-which]", button);
     const address = frame.dataset[which];
     if (frame.getAttribute("src") !== address) frame.setAttribute("src", address);
-    // In one column it stands behind the cards.
+    // In a single column the page comes after the cards.
     if (!WIDE.matches) details.scrollIntoView({ block: "end" });
     scroll();
   }
@@ -72,7 +73,7 @@ export function startPane(root) {
   details.addEventListener("toggle", () => {
     try {
       localStorage.setItem(STORAGE_KEY, details.open ? "open" : "closed");
-    } catch { /* Then it opens as it always does. */ }
+    } catch { /* Without storage the state is not remembered. */ }
     fit();
     scroll();
   });
@@ -81,6 +82,6 @@ export function startPane(root) {
   try {
     const wasOpen = localStorage.getItem(STORAGE_KEY) === "open";
     if (wasOpen && matchMedia("(min-width: 80rem)").matches) details.open = true;
-  } catch { /* It stays closed. */ }
+  } catch { /* Without storage it remains closed. */ }
   return { show, at };
 }

@@ -1,4 +1,4 @@
-// "Approve and publish": how many changes go live, which, where, and what stays, said before the click.
+// "Approve and publish": shows beforehand which changes go live and where, and how many remain.
 
 import { say } from "./edit.js";
 
@@ -38,7 +38,7 @@ export class Publishing {
       return item;
     }));
     this.button.textContent = this.labelOf(accept, reject);
-    // All of it at once is not the first thing to do while something needs a closer look.
+    // Publishing everything is not the default action while a flagged change needs a closer look.
     this.button.classList.toggle("default", accept > 0 || !cards.some((card) => card.isFlagged));
     this.button.disabled = held > 0 || (!accept && reject > 0);
   }

@@ -1,4 +1,4 @@
-// The review with keys, live counts and a page beside it. Without scripts it is a form of radio groups that works too.
+// Adds keyboard shortcuts, live counts and a preview to the review, which without scripts is a form of radio groups.
 
 import { Card, storeDecisions } from "./decisions.js";
 import { say, startEditing } from "./edit.js";
@@ -9,7 +9,7 @@ const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea,
 const WIDE = matchMedia("(min-width: 64rem)");
 const root = document.querySelector("[data-review]");
 if (root) start(root);
-// Where all is decided, no mark is left for what comes back or comes anew.
+// When everything is decided, clear the stored decisions, so that they are not applied to later changes.
 for (const { dataset } of document.querySelectorAll("[data-decided]")) storeDecisions(dataset.decided).save([]);
 
 function start(root) {
@@ -40,7 +40,7 @@ function start(root) {
     if (take) {
       const both = rejected ? say("takeAlso", { count: accept, rejected }) : say("take", { count: accept });
       take.textContent = accept ? both : rejected ? say("take", { count: 0 }) : say("takeAll");
-      // With rejections alone there is nothing to take: that is the other button.
+      // With only rejections there is nothing to accept; the reject button sends them.
       take.disabled = !accept && rejected > 0;
     }
     if (reject) reject.textContent = rejected ? say("reject", { count: rejected }) : say("rejectAll");
@@ -71,7 +71,7 @@ function start(root) {
     cards[Math.min(Math.max(to, 0), cards.length - 1)].focus();
   }
 
-  // As in the inbox, a key leads on to the next change; a rejection asks why first.
+  // As in the inbox, a decision by key moves to the next change, but a rejection first asks for a reason.
   function decideHere(value) {
     const card = current();
     if (!card) return;
@@ -91,7 +91,7 @@ function start(root) {
   function acceptSafe() {
     const open = cards.filter((card) => card.decision === "leave");
     const safe = open.filter((card) => !card.isFlagged);
-    // One step back undoes them all.
+    // Record them as one step, so that undo reverts all of them.
     undo.push(safe.map((card) => [card, "leave"]));
     safe.forEach((card) => decide(card, "accept", { remember: false }));
     const skipped = open.filter((card) => card.isFlagged);
@@ -107,7 +107,7 @@ function start(root) {
     if (!step.length) return announce(say("nothing"));
     for (const [card, value] of step) decide(card, value, { remember: false });
     const button = root.querySelector("[data-undo-safe]");
-    // What the notice says of the safe changes does not hold any more.
+    // The notice about the accepted safe changes is no longer true.
     if (!button.hidden) root.querySelector("[data-restored]").hidden = true;
     button.hidden = true;
     if (step.length > 1) announce(say("undone", { count: step.length }));
@@ -162,7 +162,7 @@ function start(root) {
   }
 
   function restore() {
-    // What the server sent back is what was marked last.
+    // A refused form comes back with the latest decisions, which replace the stored ones.
     if ("sent" in root.dataset) return store.save(cards);
     const { total, count: held, moved } = store.restore(cards);
     if (moved.length) notice(say("moved", { count: moved.length, total }), moved);
@@ -210,11 +210,11 @@ function start(root) {
   root.querySelector("[data-undo-safe]").addEventListener("click", takeBack);
   document.addEventListener("keydown", key);
   form.addEventListener("submit", () => store.sent());
-  // An answer that was taken stands in the place of the proposal on its card.
+  // A reply of an agent that was accepted replaces the proposal, so the cards are out of date.
   let isStaged = false;
   document.addEventListener("cms:staged", () => { isStaged = true; });
   document.addEventListener("close", () => { if (isStaged) location.reload(); }, true);
-  // A page that the browser brings back shows the decisions that it kept.
+  // When the user goes back, the browser restores the radio buttons without an event.
   window.addEventListener("pageshow", show);
   form.setAttribute("data-live-bar", "");
   root.querySelector("[data-rail]").open = WIDE.matches;
@@ -225,12 +225,12 @@ function start(root) {
   show();
 }
 
-// Enter in a note would press the first button: approving must be meant.
+// Prevent Enter in a note from pressing the first button; approving must be deliberate.
 function noSend(event) {
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
 }
 
-/** Lay two pictures over one another, with a slider between them. */
+/** Replace two pictures with one on top of the other, and a slider between them. */
 function createSlider(diff) {
   const [before, after] = diff.querySelectorAll("figure");
   const captions = [before, after].map((one) => one.querySelector("figcaption"));
@@ -240,7 +240,7 @@ function createSlider(diff) {
   const range = make("input", "");
   Object.assign(range, { type: "range", min: "0", max: "100", value: "50" });
   range.setAttribute("aria-label", diff.dataset.sliderLabel);
-  // To the right the old one comes back: what is left of the line is the old picture.
+  // The old picture is left of the line, so moving the slider to the right reveals more of it.
   range.addEventListener("input", () => stage.style.setProperty("--at", `${range.value}%`));
   diff.replaceChildren(make("div", "slider", stage, range, make("div", "slider-captions", ...captions)));
 }
