@@ -1,5 +1,5 @@
-// The page of one file: its focal point and a part of it on the picture, the file that is to take its place, and
-// sizes that appear when a worker has made them. Without it: fields with numbers, and a link.
+// The page of one file: setting the focal point and crop on the picture, previewing a replacement file, and showing
+// sizes when a worker has made them. Without this file there are number fields and a link.
 
 import { fetchPage } from "../http.js";
 
@@ -23,7 +23,7 @@ function attachFocalPoint(picture, onChange) {
     mark.classList.toggle("is-middle", !isSet());
     mark.setAttribute("aria-valuenow", String(Math.round(x)));
     mark.setAttribute("aria-valuetext", mark.dataset.said.replace("%(x)s", Math.round(x)).replace("%(y)s", Math.round(y)));
-    // The same grid of five that pages have.
+    // Pages use the same five steps in each direction.
     const fifth = (part) => Math.round((part / 100) * 4);
     if (shapes) shapes.className = isSet() ? `shapes focal-x${fifth(x)} focal-y${fifth(y)}` : "shapes";
   }
@@ -81,7 +81,7 @@ function attachCrop(picture, details) {
   const whole = [Number(image.getAttribute("width")), Number(image.getAttribute("height"))];
   let part = fields.every(({ value }) => value !== "") ? fields.map(({ value }) => Number(value)) : [10, 10, 80, 80];
 
-  // Of the part, how high it is for its width, where a shape is chosen.
+  // Return height divided by width of the crop, both in percent of the image; 0 without a fixed ratio.
   function shape() {
     const [across, down] = ratio.value.split(":").map(Number);
     return down ? (down / across) * (whole[0] / whole[1]) : 0;
@@ -164,7 +164,7 @@ if (replace) previewReplacement(replace);
 if (document.querySelector("[data-waiting]")) setTimeout(waitForSizes, 1000, 60);
 document.addEventListener("keydown", onKey);
 
-// What the new file looks like beside the present one, before anything is sent.
+// Show the new file beside the current one before it is uploaded.
 function previewReplacement(form) {
   const part = (name) => form.querySelector(`[data-${name}]`);
   const input = form.querySelector("input[type=file]");
@@ -195,7 +195,7 @@ function previewReplacement(form) {
   });
 }
 
-// Reads the page again until it waits no more; what somebody is typing is never lost.
+// Reload the page when its sizes are ready, unless the user has changed something.
 async function waitForSizes(times) {
   if (times === 0 || isTouched) return;
   const page = await fetchPage(location.href).catch(() => null);

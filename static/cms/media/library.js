@@ -1,5 +1,5 @@
-// The library: files dropped anywhere are uploaded, several are chosen at once, and keys lead from file to file.
-// Without it the same page has links, a form for filters, and buttons beneath the list.
+// The media library: uploads dropped files, selects several files, and moves between files by keyboard. Without this
+// file the page has links, a filter form, and buttons below the list.
 
 import { fetchPage, swap } from "../http.js";
 import { acceptFiles, uploads } from "./uploads.js";
@@ -12,16 +12,16 @@ const open = attachUploads();
 attachSelection();
 document.addEventListener("keydown", onKey);
 
-// A filter applies as soon as it is set; what says nothing is kept out of the address.
+// Apply a filter as soon as it is set, and leave empty filters out of the address.
 function attachFilters(form) {
   form.addEventListener("change", ({ target }) => { if (target.matches("select")) form.requestSubmit(); });
   form.addEventListener("submit", () => {
     for (const field of form.elements) if (field.name && !field.value) field.disabled = true;
-    // The number of a view alone would bring its filters back.
+    // With all filters cleared, the id of the saved view alone would restore its filters.
     const { saved } = form.elements;
     if (saved && [...new FormData(form).keys()].every((name) => name === "saved")) saved.value = "all";
   });
-  // Whoever comes back finds the fields as they were.
+  // When the user goes back, the browser restores the page with the fields still disabled.
   window.addEventListener("pageshow", () => { for (const field of form.elements) field.disabled = false; });
 }
 

@@ -1,6 +1,6 @@
-// Picks a file of the media in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` answers
-// {id, title, alt, thumbnail, width, height, kind, url, address, facts, isDecorative}, or null where nobody chose one.
-// The content comes from the server with all its words.
+// Picks a media file in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` returns
+// {id, title, alt, thumbnail, width, height, kind, url}, or null if the dialog was closed without a choice. The server
+// renders the content with all its texts.
 
 import { fetchJson, readPage, request, watchFocus } from "../http.js";
 import { DelayedSearch } from "../fields/delayed_search.js";
@@ -65,7 +65,7 @@ class Picker {
       const answer = await request(address, { headers: { "X-Fragment": "1" }, anyStatus: true, redirects: true });
       const page = await readPage(answer);
       if (answer.ok && page.querySelector("[data-picker]")) return page;
-      // Somebody who is no longer logged in, or may not: the page says so itself.
+      // The login or permission page explains the problem.
       this.problem(page.querySelector("h1, title")?.textContent?.trim() || answer.statusText);
     } catch (error) {
       this.problem(this.dialog.querySelector("[data-picker]")?.dataset.failed ?? String(error.cause ?? error));
@@ -125,7 +125,7 @@ class Picker {
     acceptFiles(this.dialog, content.querySelector("[data-drop-veil]"), list.add);
   }
 
-  // The list alone is replaced: what is typed, uploaded or chosen stays.
+  // Replace only the list; the search text, uploads and choice remain.
   async search(form, isCurrent) {
     const address = new URL(form.action);
     address.search = new URLSearchParams(new FormData(form));
@@ -138,7 +138,7 @@ class Picker {
     return true;
   }
 
-  /** Go to the first file of what is typed, not of the words before. */
+  /** Focus the first file, after the results for the current search text have arrived. */
   async focusFirst() {
     if (await this.delayed.settle()) this.dialog.querySelector("[data-pick]")?.focus();
   }
@@ -162,7 +162,7 @@ class Picker {
     this.part("status").textContent = first?.textContent ?? String(all.length);
   }
 
-  // A file that was uploaded here stands first, and is the chosen one.
+  // Put an uploaded file first and choose it.
   addUploaded(file) {
     const found = this.dialog.querySelector(".picker-found");
     let list = found.querySelector("[data-picks]");
@@ -218,7 +218,7 @@ class Picker {
     this.dialog.close();
   }
 
-  // Words that somebody wrote here are kept with the file before it is used.
+  // Save a changed description before the file is used. Returns whether that succeeded.
   async saveDescription() {
     const text = this.dialog.querySelector("[data-chosen-alt]");
     const box = this.dialog.querySelector("[data-chosen-decorative]");
@@ -267,7 +267,7 @@ class Picker {
       event.preventDefault();
       this.move(tile, event.key);
     }
-    // The page beneath has keys of its own.
+    // The page below the dialog has its own shortcuts.
     event.stopPropagation();
   }
 

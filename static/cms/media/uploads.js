@@ -1,13 +1,14 @@
-// A list of files on their way: three at a time, each with its progress, cancelled or tried again by itself.
-// Every word stands in the data attributes of the list.
+// A list of uploads: three at a time, each with its own progress, cancel and retry. All texts come from the data
+// attributes of the list.
 
 import { csrfToken, fetchJson } from "../http.js";
 
 const MAX_PARALLEL_UPLOADS = 3;
 const MAX_STATE_REQUESTS = 60;
 
-// `section` is [data-uploads]. `onStored(file)` hears of each that came; with `onUse` a file that was there already
-// can be used instead. `more()` gives further fields to send.
+// `section` is [data-uploads]. `onStored(file)` is called for each uploaded file; with `onUse` the user can use an
+// identical file that already exists instead. `more()` returns additional fields to send. `onIdle()` is called when all
+// are done.
 export function uploads(section, { onStored = () => {}, onUse, more = () => ({}), onIdle = () => {} } = {}) {
   const words = section.dataset;
   const list = section.querySelector("[data-uploads-list]");
@@ -145,7 +146,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     if (items.length && items.every(({ state }) => isOver(state))) onIdle();
   }
 
-  // Sizes are made by a worker: asked for now and then, until they are there.
+  // A worker makes the sizes, so poll until they exist.
   function look(id, item) {
     pending.set(id, item);
     if (looksLeft === 0) setTimeout(ask, 1000);
@@ -174,13 +175,13 @@ function read(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return null; // a page of an error, or of the login
+    return null; // an error or login page
   }
 }
 
-// Files dropped on `area` or pasted into it go to `add`; the veil shows while they are over it.
+// Pass files that are dropped on `area` or pasted into it to `add`, and show the veil while files are dragged over it.
 export function acceptFiles(area, veil, add) {
-  let depth = 0;
+  let depth = 0; // dragenter and dragleave are also dispatched for each element inside the area
   const hasFiles = (event) => [...(event.dataTransfer?.types ?? [])].includes("Files");
   const over = (isOver) => { if (veil) veil.hidden = !isOver; };
   area.addEventListener("dragenter", (event) => { if (hasFiles(event)) { depth += 1; over(true); } });
