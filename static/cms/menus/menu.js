@@ -1,4 +1,4 @@
-// The tree of a menu.
+// The tree of a menu's items.
 
 import { attachRows } from "../structure/rows.js";
 import { itemsOf, listOf, tree } from "../tree/tree.js";

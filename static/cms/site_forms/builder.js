@@ -1,4 +1,4 @@
-// The cards of a form: what stands in them, as the server takes it.
+// Collects the fields of a form's cards in the format that the server accepts.
 
 import { attachCards } from "../structure/rows.js";
 
@@ -18,7 +18,8 @@ function value(card, name) {
 function read() {
   const names = ["name", "label", "type", "required", "options", "placeholder", "help", "pattern", ...NUMBERS];
   const cards = [...form.querySelectorAll("[data-card]")];
-  // What a type has not, its card does not show, and JSON leaves undefined out. A type just chosen may still show it.
+  // A card shows only the inputs of its type, and JSON omits undefined. Right after a change of type the card still
+  // shows the old inputs, so remove those values.
   return JSON.stringify(cards.map((card) => {
     const field = Object.fromEntries(names.map((name) => [name, value(card, name)]));
     if (field.type === "select") field.options ??= [""];

@@ -1,13 +1,14 @@
-// Lists whose items are put in order: with a pointer through SortableJS, with the keyboard on the handle itself.
+// Sortable lists: by pointer with SortableJS, or by keyboard on the handle.
 //
 //   import { sortable } from "../sorting/sorting.js";
 //   sortable(list, { item: "li", handle: "[data-handle]", onChange: ({ item, from, to }) => … });
 //
 // `item` and `handle` are selectors: items are children of the list, a handle is a <button> in each. An item with
-// data-fixed stays, and others do not go past it. On a handle arrows move, Home and End move to the ends, Escape takes back what was moved since it
-// was focused. `onChange` is told after each move; moves of both kinds also dispatch "input" on the list, so that a
-// form knows. The list says in data-sort-moved ("{label} is now {number} of {count}") and data-sort-back ("{label} is
-// back at {number} of {count}"), and data-sort-fixed where there are fixed ones, what is read out; {label} is the item's data-label. The style is in design/components.css.
+// data-fixed cannot move, and others cannot move past it. On a handle, arrows move the item by one, Home and End move
+// it to the ends, and Escape reverts the moves since the handle was focused. `onChange` is called after each move, and
+// the list dispatches "input", so that a form notices the change. Announcements come from the list's data-sort-moved
+// ("{label} is now {number} of {count}"), data-sort-back ("{label} is back at {number} of {count}") and, for lists with
+// fixed items, data-sort-fixed; {label} is the item's data-label. The styles are in design/components.css.
 
 import { announce } from "../http.js";
 import Sortable from "../vendor/sortable/sortable.esm.js";
@@ -15,7 +16,7 @@ import Sortable from "../vendor/sortable/sortable.esm.js";
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
 const watched = new WeakSet();
 
-/** Move `node` before `next`, or to the end; it keeps what it holds and its focus. */
+/** Move `node` before `next`, or to the end. Restores the focus, which the browser removes from a moved element. */
 function move(list, node, next) {
   const focused = node.contains(document.activeElement) ? document.activeElement : null;
   list.insertBefore(node, next);
@@ -59,10 +60,10 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     notifyMoved(node, from, at, words);
   }
 
-  // For buttons beside the handle, which a pointer needs too: `list.sortTo(item, 2)`.
+  // For move buttons beside the handle: `list.sortTo(item, 2)`.
   list.sortTo = (node, to) => place(node, to, "sortMoved");
 
-  let held; // the item whose handle has the focus, and where it was
+  let held; // the item whose handle has the focus, and its original position
   list.addEventListener("focusin", ({ target }) => {
     const node = ownItem(target);
     if (node && held?.node !== node) held = { node, from: items().indexOf(node) };
@@ -94,7 +95,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
   Sortable.create(list, {
     draggable: item,
     handle,
-    // A list inside an item has handles of its own.
+    // A nested list has its own handles.
     filter: ({ target }, node) => !node || node.hasAttribute("data-fixed") || ownItem(target) !== node,
     preventOnFilter: false,
     animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,

@@ -1,11 +1,11 @@
-// The modules of a group: what stands in their cards, as the server takes it.
+// Collects the modules of a group from their cards in the format that the server accepts.
 
 import { attachCards } from "./rows.js";
 
 const form = document.querySelector("[data-rows]");
 const part = (card, name) => card.querySelector(`[data-part=${name}]`);
 
-// What is no JSON is sent as the text that it is: the server says what is wrong with it.
+// Return the parsed JSON, or the text itself if it is invalid, so that the server can report the error.
 function props(text) {
   try {
     return JSON.parse(text || "{}");

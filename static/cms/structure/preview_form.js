@@ -1,5 +1,5 @@
-// A form that shows what it would do while somebody types: it is sent with do=preview, and the [data-swap] parts of the
-// answer replace those of the page. Without this file a button does the same by loading the page.
+// Previews the effect of a form while the user types: sends it with do=preview, and replaces the [data-swap] parts of
+// the page with those of the response. Without this file a button does the same by loading the page.
 
 import { fetchPage, swap } from "../http.js";
 

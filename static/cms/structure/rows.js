@@ -1,18 +1,18 @@
-// A form whose rows are added, moved and removed. Every button sends the form, and only the [data-swap] parts of the
-// page that answers are swapped in, so that the server alone renders rows. Each state is kept until the page is left, so
-// that Undo can go back to it. Without this file the same buttons load the page.
+// A form whose rows are added, moved and removed. Every button sends the form, and the [data-swap] parts of the
+// response replace those of the page, so that only the server renders rows. Every state is remembered until the user
+// leaves the page, for Undo. Without this file the same buttons load the page.
 //
 //   attachRows(form, { name, read, attach, parts })
 //
-// `name` is the field that the rows are sent in, `read()` makes its text, `parts` are those that follow the rows;
-// `attach({ changed })` runs for each new list, and whoever moves rows by himself calls `changed()`. Fields with
-// data-part belong to rows and are not sent by their own names.
+// `name` is the field that the rows are sent in, `read()` returns its value, and `parts` are the other parts that
+// depend on the rows. `attach({ changed })` is called for each new list; code that moves rows itself calls `changed()`.
+// Fields with data-part belong to rows and are not sent under their own names.
 
 import { DelayedSearch } from "../fields/delayed_search.js";
 import { fetchPage, notifyAdded, swap, watchFocus } from "../http.js";
 import { sortable } from "../sorting/sorting.js";
 
-/** Attach to a form whose rows are cards that are put in order. */
+/** Attach to a form whose rows are sortable cards. */
 export function attachCards(form, settings) {
   attachRows(form, {
     ...settings,
@@ -32,8 +32,8 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const before = [];
   let isDirty = unsaved.textContent.trim() !== "";
   let now;
-  let looking; // a question that only looks, which the next one overtakes
-  let acting = Promise.resolve(); // buttons are answered one after the other
+  let looking; // aborts the latest preview or search request
+  let acting = Promise.resolve(); // actions of buttons run one after the other
   let acts = 0;
   let wantsUndo = false;
   let timer;
@@ -43,7 +43,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     unsaved.textContent = isDirty ? unsaved.dataset.words : "";
   }
 
-  /** Keep the state before this one. */
+  /** Remember the previous state for Undo, if the rows have changed. */
   function keep() {
     const next = read();
     if (next === now) return;
@@ -53,14 +53,14 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     mark();
   }
 
-  /** Ask what the page is after `action`, and swap these parts in. False where it was overtaken. */
+  /** Send the form with `action` and swap in the given parts of the response. Returns false if aborted or failed. */
   async function ask(action, swapped, text = read(), signal = undefined) {
     const body = new FormData(form);
     body.set(name, text);
     body.set("do", action);
     try {
       const page = await fetchPage(form.action, { body, signal });
-      // Logged out, or gone: saving shows what is the matter.
+      // Logged out or deleted: saving loads a page that shows the problem.
       if (!page.querySelector("[data-rows]")) { form.requestSubmit(form.querySelector("[value=save]")); return false; }
       for (const part of swapped) {
         const [old, next] = [form, page].map((place) => place.querySelector(`[data-swap=${part}]`));
@@ -97,7 +97,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     notifyAdded(form.querySelector("[data-swap=tree]"));
   }
 
-  /** Let a button do its work, after those before it. */
+  /** Run an action after the previous ones. */
   function act(work) {
     clearTimeout(timer);
     looking?.abort();
@@ -108,7 +108,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
       acts -= 1;
       if (acts === 0) form.removeAttribute("aria-busy");
       mark();
-      // What removed a row took its button with it.
+      // The remove button was removed with its row, so move the focus to Undo.
       if (wantsUndo && !undo.disabled) undo.focus();
       wantsUndo = false;
     });
@@ -123,7 +123,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     form.querySelector("#rows-say").textContent = form.querySelector("[data-said]")?.textContent ?? "";
     wantsUndo = action.startsWith("remove");
     if (!action.startsWith("add") && !action.startsWith("copy")) return;
-    // What was typed meanwhile is the next row.
+    // Text typed meanwhile belongs to the next row, so clear only fields whose text was sent.
     for (const [field, value] of sent) if (field.value === value) field.value = "";
     const opened = form.querySelector("[data-new] .tree-edit[open] :is(input, select, textarea):not([type=hidden])");
     if (!isFocusFree()) return;
@@ -150,7 +150,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     act(() => press(action));
   });
   form.addEventListener("keydown", (event) => {
-    // Enter in the field of a row must not save.
+    // Enter in the field of a row must not save the form.
     if (event.key !== "Enter" || !event.target.matches("input[data-part], input[data-adds]")) return;
     event.preventDefault();
     const adds = event.target.dataset.adds;
@@ -165,7 +165,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   });
   form.addEventListener("change", ({ target }) => {
     if (target.dataset.shapes) act(() => press("preview"));
-    // A word that was typed is one state, not one for each letter.
+    // A whole edit of a field is one state for Undo, not each letter.
     else if (target.dataset.part) keep();
   });
   undo.addEventListener("click", () => act(goBack));

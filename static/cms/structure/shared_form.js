@@ -1,4 +1,4 @@
-// The form of a global module: items of lists are added and moved without a reload, and what is typed is called unsaved.
+// The form of a global module: edits list items without a reload, and shows whether there are unsaved changes.
 
 import { startRepeaters } from "../editor/repeaters.js";
 

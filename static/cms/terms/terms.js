@@ -1,4 +1,4 @@
-// The tree of a taxonomy: each move and each new name is written at once. One that is refused is taken back.
+// The tree of a taxonomy: saves each move and each new name immediately, and reverts a move that the server refuses.
 
 import { fetchJson } from "../http.js";
 import { itemsOf, listOf, open, tree } from "../tree/tree.js";
@@ -9,7 +9,7 @@ const problem = document.querySelector("[data-problem]");
 const find = document.querySelector("[data-find]");
 const openAll = document.querySelector("[data-open-all]");
 
-/** Post it; false, and the reason on the page, where it was refused. */
+/** Send a change of an item. Returns false if it was refused, after showing the reason on the page. */
 async function write(item, values) {
   const body = new FormData();
   for (const [name, value] of Object.entries(values)) body.set(name, value);
@@ -25,7 +25,7 @@ async function write(item, values) {
   return problem.hidden;
 }
 
-// One after the other, or the last would overtake the one before it.
+// Send moves one at a time, so that a later one cannot arrive before an earlier one.
 let writing = Promise.resolve();
 function moved({ item, takeBack }) {
   const values = {
@@ -53,7 +53,7 @@ function rename(item) {
         item.dataset.label = name.textContent = next;
         document.getElementById("terms-says").textContent = root.dataset.renamed.replace("{label}", next);
       }
-      // What was typed meanwhile is no name that was sent.
+      // The text was changed meanwhile, so leave the box open.
       if (input.value !== typed) return;
       if (!isWritten) { input.focus(); return; }
     }
@@ -80,7 +80,7 @@ root.addEventListener("keydown", (event) => {
   rename(event.target.closest("[data-item]"));
 });
 
-/** Show what holds the words, and what it stands below. Answers whether anything does. */
+/** Show only items that contain the words, and their ancestors. Returns whether any does. */
 function filter(list, words) {
   let any = false;
   for (const item of itemsOf(list)) {

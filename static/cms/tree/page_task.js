@@ -1,5 +1,5 @@
-// A form of another page in a dialog, such as where pages move to: what is typed and chosen in it fetches its parts anew,
-// and sending it is answered with JSON.
+// Shows the form of another page in a dialog, such as choosing where to move pages. Input in it refreshes its parts,
+// and the response to sending it is JSON.
 //
 //   openTask(dialog, address, { onDone: (answer) => {}, onClose: () => {}, onFail: (text) => {}, failed })
 
@@ -33,7 +33,7 @@ export async function openTask(dialog, address, { onDone, onClose = () => {}, on
 
   form.addEventListener("input", (event) => search.plan(event.target.type === "search" ? TYPING_PAUSE_MILLISECONDS : 0));
   form.addEventListener("keydown", (event) => {
-    // Enter in the search looks for something, and sends nothing.
+    // Enter in the search field searches instead of sending the form.
     if (event.key !== "Enter" || event.target.type !== "search") return;
     event.preventDefault();
     search.settle();

@@ -1,6 +1,6 @@
-// The tree of pages: levels open and close, pages move by dragging, by keys and by the menu of a row, and what was done
-// can be undone. Roles and keys follow the ARIA tree pattern: the row of a page is the tree item, and owns the group of the
-// pages below it. Without this file the tree is a list whose rows lead to the same pages.
+// The tree of pages: opens and closes levels, moves pages by dragging, keyboard or the menu of a row, and undoes moves.
+// Roles and keys follow the ARIA tree pattern: the row of a page is the tree item and owns the group of the pages below
+// it. Without this file the tree is a list of links to the same pages.
 
 import { announce, fetchJson, fetchPage, notifyAdded, swap, watchFocus } from "../http.js";
 import { openTask } from "./page_task.js";
@@ -13,18 +13,23 @@ const jobs = document.getElementById("tree-jobs");
 const words = root.dataset;
 const storageKey = `tree:${words.kind}:${words.locale}`;
 const TYPE_AHEAD_MILLISECONDS = 600;
-const OPEN_AFTER_MILLISECONDS = 700; // of a drag that rests on a closed page
-const EDGE = 60; // pixels from the end of the window where a drag scrolls
+const OPEN_AFTER_MILLISECONDS = 700; // while a drag rests on a closed page
+const EDGE = 60; // pixels from the edge of the window within which a drag scrolls
 
 const isWhole = "whole" in words;
 const mayEdit = "mayEdit" in words;
 const isFlat = "flat" in words;
-/** Pages that are not as a tree shows them at first: closed in a whole one, open in one that is shown by levels. */
+/**
+ * Ids of pages that differ from the initial state: closed if the whole tree is loaded, open if it is loaded by levels.
+ */
 const toggled = new Set(JSON.parse(localStorage.getItem(storageKey) ?? "[]"));
 
 const tree = () => root.querySelector("[data-tree-root]");
 const itemOf = (element) => element?.closest?.("li[data-page], li[data-next]");
-/** The element that has the role, the focus and the name: without the pages below it. A row of its own has all in one. */
+/**
+ * Return the element with role, focus and name, which excludes the pages below. The row that loads more is its own
+ * item.
+ */
 const rowOf = (item) => item.querySelector(":scope > .tree-row") ?? item;
 const listOf = (item) => item.querySelector(":scope > ol");
 const aboveOf = (item) => itemOf(item.parentElement);
@@ -38,7 +43,7 @@ function visible() {
   return [...tree().querySelectorAll("li")].filter((item) => !item.parentElement.closest("[data-closed]"));
 }
 
-// Roles, and the one row that Tab reaches.
+// Roles, and the roving tabindex: Tab reaches only one row
 
 function prepare(list) {
   const isRoot = list === tree();
@@ -99,7 +104,7 @@ async function fetchRows(below, number) {
   return (await fetchPage(`?${query}`)).querySelector("ol");
 }
 
-/** Fetch the pages directly below one. Returns whether they are there. */
+/** Fetch the direct children of a page. Returns whether they are loaded. */
 async function load(item) {
   item.classList.add("tree-loading");
   try {
@@ -142,7 +147,7 @@ function reachOnly(item) {
   reach(item, true);
 }
 
-/** Have Tab reach a row and what is in it, or not. */
+/** Add a row and its controls to the tab order, or remove them. */
 function reach(item, isReached) {
   rowOf(item).tabIndex = isReached ? 0 : -1;
   for (const control of item.querySelectorAll(":scope > .tree-row :is(a, button, input):not([data-toggle])")) {
@@ -150,7 +155,7 @@ function reach(item, isReached) {
   }
 }
 
-// Keys.
+// Keyboard
 
 let typed = "";
 let typing;
@@ -161,7 +166,7 @@ function typeAhead(key, item) {
   typed += key.toLowerCase();
   const items = visible();
   const at = items.indexOf(item);
-  const from = [...new Set(typed)].length === 1 ? at + 1 : at; // one letter again and again goes on
+  const from = [...new Set(typed)].length === 1 ? at + 1 : at; // repeating one letter moves to the next match
   const start = [...new Set(typed)].length === 1 ? typed[0] : typed;
   const found = [...items.slice(from), ...items.slice(0, from)].find((one) => one.dataset.label?.toLowerCase().startsWith(start));
   if (found) focus(found);
@@ -232,7 +237,7 @@ root.addEventListener("click", (event) => {
   }
 });
 
-// What is selected.
+// Selection
 
 const bar = document.querySelector("[data-chosen-bar]");
 const boxes = () => [...root.querySelectorAll("input[name=page]")];
@@ -256,7 +261,7 @@ bar.querySelector("[data-task=move]").addEventListener("click", (event) => {
   ask(chosen());
 });
 
-// The menu of a row. It lies beside the tree, since what is in a row belongs to the row's name.
+// The menu of a row. It is outside the tree, because the content of a row is part of its accessible name.
 
 let menuItem = null;
 
@@ -283,7 +288,7 @@ function openMenu(item) {
   choices()[0].focus();
 }
 
-/** Put the menu below the actions of its row, with the same end. */
+/** Place the menu below the actions of its row, aligned at the inline end. */
 function placeMenu() {
   const actions = rowOf(menuItem).querySelector(".tree-actions").getBoundingClientRect();
   const whole = frame.getBoundingClientRect();
@@ -310,7 +315,7 @@ menu.addEventListener("keydown", (event) => {
   const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
   if (next !== undefined) all[(next + all.length) % all.length].focus();
   else if (event.key === "Escape") closeMenu();
-  else if (event.key === "Tab") return closeMenu(); // the browser goes on from the row
+  else if (event.key === "Tab") return closeMenu(); // not prevented: the browser moves the focus on from the row
   else return;
   event.preventDefault();
   event.stopPropagation();
@@ -328,9 +333,9 @@ document.addEventListener("pointerdown", ({ target }) => {
   if (!menu.hidden && !menu.contains(target) && !target.closest?.("[data-more]")) closeMenu({ back: false });
 });
 
-// Moves.
+// Moving
 
-/** Say what was done or what went wrong, with the way back. */
+/** Report an action or a problem, with a button to undo it. */
 function tell(text, { undo = null, step = "", open = "", follow = false, isProblem = false } = {}) {
   said.querySelector("[data-said-text]").textContent = text;
   said.classList.toggle("is-problem", isProblem);
@@ -374,7 +379,7 @@ async function move({ pages, versions, to, before, canUndo = true }) {
   }
 }
 
-/** Ask where pages go, or whether they may go where they were put. */
+/** Open the dialog that asks where to move pages, or confirms the chosen place. */
 function ask(pages, { to = "", before = "" } = {}) {
   if (!pages.length) return;
   const query = new URLSearchParams(pages.map((page) => ["page", page]));
@@ -383,7 +388,7 @@ function ask(pages, { to = "", before = "" } = {}) {
   task(`${words.move}?${query}`, pages[0]);
 }
 
-/** Open a form about a page in the dialog, and show what came of it. */
+/** Open a form about a page in the dialog, and report the result. */
 function task(address, page) {
   openTask(document.querySelector("[data-task-dialog]"), address, {
     failed: words.failed,
@@ -396,7 +401,7 @@ function task(address, page) {
   });
 }
 
-/** Move among the neighbours at once; below another page, where addresses change, after a question. */
+/** Move pages. Below another page their addresses change, so that needs a confirmation. */
 function put(pages, parent, before) {
   const to = parent?.dataset.page ?? "top";
   const items = pages.map(byId);
@@ -417,10 +422,10 @@ function step(item, key) {
   else if (key === "ArrowLeft" && above) put(page, aboveOf(above), above.nextElementSibling?.dataset.page ?? endOf(above.parentElement));
 }
 
-/** What comes after the last row: the end, or, while not all rows are there, the place by the page's own order. */
+/** Return the `before` value for the end of a list; empty (the page's own order) if not all rows are loaded. */
 const endOf = (list) => (list.querySelector(":scope > li[data-next]") ? "" : "end");
 
-/** Show the tree as it is now, with the same levels open. */
+/** Refresh the tree from the server, with the same levels open. */
 async function refresh(id) {
   const hadFocus = root.contains(document.activeElement) || document.activeElement === document.body;
   const kept = new Set(chosen());
@@ -440,7 +445,7 @@ async function refresh(id) {
   else if (tree()) reach(tree().firstElementChild, true);
 }
 
-// A copy that a worker made is there when its progress goes away.
+// When the progress of a copy disappears, the worker has finished it.
 let hadJobs = jobs.childElementCount > 0;
 new MutationObserver(() => {
   const hasJobs = jobs.childElementCount > 0;
@@ -448,7 +453,7 @@ new MutationObserver(() => {
   hadJobs = hasJobs;
 }).observe(jobs, { childList: true });
 
-// Dragging by the grip, with a mouse, a pen or a finger.
+// Dragging by the grip
 
 let drag;
 
@@ -492,7 +497,7 @@ function over({ clientX, clientY }) {
   if (!item?.dataset.page || isInside) return aim(null, "");
   const { top, height } = row.getBoundingClientRect();
   const part = (clientY - top) / height;
-  // Behind an open page comes the first one below it.
+  // The row after an open page is its first child, so "after" is not offered there.
   const way = part < 0.28 ? "before" : part > 0.72 && !isOpen(item) ? "after" : "onto";
   return aim(item, way);
 }
@@ -533,7 +538,7 @@ function finish(isDropped) {
   return put(pages, aboveOf(target), next?.dataset.page ?? endOf(target.parentElement));
 }
 
-// What others did meanwhile.
+// Changes by other users
 
 let planned;
 document.addEventListener("live", ({ detail }) => {
@@ -555,6 +560,6 @@ if (tree()) {
   controls.querySelector("[data-open-all]").hidden = !isWhole;
   controls.querySelector("[data-open-all]").addEventListener("click", () => every(true));
   controls.querySelector("[data-close-all]").addEventListener("click", () => every(false));
-  // A browser that goes back keeps what was ticked.
+  // When the user goes back, the browser restores the checkboxes without an event.
   addEventListener("pageshow", showChosen);
 }

@@ -1,14 +1,14 @@
-// Trees that are put in order: items are dragged with a pointer through SortableJS, or moved with arrows on the handle.
+// Sortable trees: items are dragged with SortableJS, or moved with arrow keys on the handle.
 //
 //   import { tree } from "../tree/tree.js";
 //   tree(root, { onMove: ({ item, takeBack }) => … });
 //
 // `root` is an <ol data-tree>; an item is an <li data-item data-label> with a <button data-handle> and an
-// <ol data-children> of its own. Up and Down move among its neighbours, Right puts it below the one before it, Left puts
-// it after the one above it, Home and End to the ends, Escape takes back what was moved since the handle was focused.
-// The tree says in data-deepest how many levels it may have, and in data-said-top ("{label}", "{number}", "{count}"),
-// data-said-below (also "{parent}"), data-said-back and data-said-deep what is read out. A move dispatches "input" on
-// the root. The style is tree/tree.css; an item with data-closed hides what is below it, [data-toggle] shows it.
+// <ol data-children>. Up and Down move an item among its siblings, Right makes it a child of the previous item, Left
+// moves it after its parent, Home and End move it to the ends, and Escape reverts the moves since the handle was
+// focused. data-deepest is the maximum number of levels. Announcements come from data-said-top ("{label}", "{number}",
+// "{count}"), data-said-below (also "{parent}"), data-said-back and data-said-deep. A move dispatches "input" on the
+// root. The styles are in tree/tree.css; data-closed hides the children of an item, [data-toggle] toggles it.
 
 import Sortable from "../vendor/sortable/sortable.esm.js";
 
@@ -35,7 +35,7 @@ export function open(item, isOpen = true) {
   item.querySelector(":scope > .tree-row [data-toggle]")?.setAttribute("aria-expanded", String(isOpen));
 }
 
-/** Show a toggle where something is below, and only there. */
+/** Show the toggle of an item only if it has children. */
 function mark(item) {
   const toggle = item?.querySelector(":scope > .tree-row [data-toggle]");
   if (toggle) toggle.hidden = itemsOf(listOf(item)).length === 0;
@@ -65,7 +65,7 @@ export function tree(root, { onMove = () => {} } = {}) {
     focused?.focus({ preventScroll: true });
   }
 
-  /** Tell everybody that an item moved from where it stood. */
+  /** Announce a move, update the toggles and notify the form and the caller. */
   function notifyMoved(item, from, words = aboveOf(item) ? "saidBelow" : "saidTop") {
     const above = aboveOf(item);
     mark(from.list.closest("[data-item]"));
@@ -96,7 +96,7 @@ export function tree(root, { onMove = () => {} } = {}) {
     End: (item) => item.nextElementSibling && go(item, item.parentElement, null),
   };
 
-  let held; // the item whose handle has the focus, and where it stood
+  let held; // the item whose handle has the focus, and its original position
   const handled = (target) => target.closest("[data-handle]")?.closest("[data-item]");
   root.addEventListener("focusin", ({ target }) => {
     const item = handled(target);
