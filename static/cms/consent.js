@@ -1,5 +1,5 @@
-// Asks whether visits may be counted, where the site waits for that. The answer stays in this browser, and a button in
-// the footer opens the question again. Staff, and whoever's browser has answered already, are not asked.
+// Asks for consent to count visits, if the site requires it. The answer is stored in this browser, and a button in the
+// footer opens the question again. Staff and visitors whose browser has already answered are not asked.
 
 const KEY = "cms-consent";
 const bar = document.querySelector("[data-consent-bar]");
@@ -22,7 +22,7 @@ if (bar && !isStaff && !isRefused) {
   addEventListener("storage", (event) => {
     if (event.key === KEY || event.key === null) publishAnswer(loadAnswer());
   });
-  // A page that a browser kept heard of no answer meanwhile.
+  // A page restored from the back/forward cache missed answers given meanwhile.
   addEventListener("pageshow", (event) => event.persisted && loadAnswer() !== answer && publishAnswer(loadAnswer()));
 }
 
@@ -30,7 +30,7 @@ function decide(value) {
   try {
     localStorage.setItem(KEY, value);
   } catch {
-    // Without a memory the answer holds for this page.
+    // Without storage the answer is valid for this page only.
   }
   const isChanged = answer;
   publishAnswer(value);
@@ -43,7 +43,7 @@ function publishAnswer(value) {
   document.dispatchEvent(new CustomEvent("cms:consent", { detail: { granted: answer === "yes" } }));
 }
 
-// The keyboard goes on where it was: at the button in the footer, or else at the content.
+// Return the focus to the button in the footer, or else to the content.
 function restoreFocus(isChanged = true) {
   show(false);
   (isChanged && again ? again : document.getElementById("main"))?.focus({ preventScroll: true });

@@ -1,14 +1,14 @@
-// Counts views and clicks. No cookie, nothing stored, nothing that was typed or read out. Not where the browser refuses
-// (Do Not Track, Global Privacy Control), for staff, in frames, nor before a consent that the page asks for.
+// Counts views and clicks, without cookies, storage or typed text. Inactive for staff, in frames, without a required
+// consent, and if the browser sends Do Not Track or Global Privacy Control.
 
 const own = [...document.scripts].find((one) => one.src === import.meta.url)?.dataset;
 const address = new URL("/api/public/analytics/track", import.meta.url);
 const page = document.documentElement;
-const waiting = []; // as JSON, so that sizes are known
+const waiting = []; // as JSON, to know the sizes
 const reached = new Set();
 let granted, isSeen, timer, shown, post, settling, stamp;
 
-// The element in words of CSS: from the nearest id downwards.
+// Return a CSS selector of the element, from the nearest id.
 export function selectorOf(element) {
   const parts = [];
   for (let one = element; one && one !== page && parts.length < 8; one = of(one, "parentElement")) {
@@ -38,7 +38,7 @@ function start() {
     if (granted && !isSeen) seen();
     else flush();
   });
-  // A form is counted by the server, which knows nothing of what this browser keeps.
+  // The server counts a form, but cannot read the consent in this browser.
   on("submit", ({ target }) => {
     const told = target.querySelector?.("[name=_agreed]");
     if (told) told.value = +may();
@@ -47,10 +47,10 @@ function start() {
   addEventListener("online", flush);
   addEventListener("pageshow", ({ persisted }) => {
     if (!persisted) return;
-    if ("consent" in own && stored()) granted = undefined; // answered elsewhere meanwhile
+    if ("consent" in own && stored()) granted = undefined; // answered in another tab
     seen();
   });
-  // The answer to a form is the same visit.
+  // The response to a form is the same visit.
   seen(hostOf(document.referrer), "again" in own);
   if ("manual" in own) return;
   new MutationObserver(() => settling && isOther() && seen()).observe(page, {
@@ -68,7 +68,7 @@ function start() {
   }
 }
 
-// A page that scripts put together names its post a little later; one that is left before was not seen.
+// A single-page app sets its post id a little later; a page left before that is not counted.
 function moved() {
   if (shown === placeOf()) return;
   shown = placeOf();
@@ -89,12 +89,12 @@ function seen(referrer, isCounted) {
 }
 
 function clicked({ target, isTrusted, detail, clientX, clientY, timeStamp }) {
-  // A label hands its click on to its field: that is one click.
+  // A label dispatches a second click on its field.
   if (!isTrusted || timeStamp === stamp || !(target instanceof Element) || target.closest("[data-uncounted]")) return;
   stamp = timeStamp;
   const module = target.closest("[data-post-module-id]");
   const box = target.getBoundingClientRect();
-  // A key has no place.
+  // A click by key has no position.
   const [x, y] = detail ? [clientX, clientY] : [box.x + box.width / 2, box.y + box.height / 2];
   const around = module?.getBoundingClientRect();
   const metadata = {
@@ -134,7 +134,7 @@ function flush() {
   if (!may()) waiting.length = 0;
   while (waiting.length && navigator.onLine) {
     let count = 0;
-    // Behind the back of a page a browser sends 64 kB.
+    // Browsers send at most 64 kB in the background.
     for (let bytes = 0; count < 100 && count < waiting.length; count += 1) {
       bytes += new Blob([waiting[count]]).size + 1;
       if (bytes > 60_000) break;
@@ -143,7 +143,7 @@ function flush() {
   }
 }
 
-// As a text without an answer, so that a browser need not ask another origin first.
+// Send plain text without reading the response, which needs no CORS preflight.
 function send(events) {
   const body = `[${events}]`;
   const ask = (keepalive) =>
@@ -176,7 +176,7 @@ function hostOf(text) {
   return host && host !== location.hostname ? host : undefined;
 }
 
-// A field called "id" or "children" stands in the way of what its form has by that name.
+// A field named "id" or "children" shadows the property of its form.
 const of = (element, name) => Reflect.get(Element.prototype, name, element);
 const isOther = () => document.body.dataset.postId && document.body.dataset.postId !== post;
 const placeOf = () => location.pathname + location.search;

@@ -1,9 +1,9 @@
-// Draws where visitors clicked over the page in the frame, and points at the module that the list names. The frame
-// runs nothing: all is done from here. What a click hit within a module is drawn by the module's present box, so
-// that it stays at its place when the page above changed or is wider; the rest by its place on the page.
+// Draws visitors' clicks over the page in the frame, and highlights the module chosen in the list. The frame runs no
+// scripts, so everything is done from here. A click in a module is drawn relative to the module's current box, so that
+// it remains in place if the page above has changed or is wider; other clicks are drawn by their position on the page.
 
-const MOST_SIDE = 16_384; // what browsers give a canvas
-const MOST_AREA = 12_000_000; // 48 MB of colours
+const MOST_SIDE = 16_384; // pixels; browsers allow no larger canvas
+const MOST_AREA = 12_000_000; // pixels, which take 48 MB
 const FAINTEST = 0.28;
 const COLOURS = { 0.1: "#3b6cf0", 0.35: "#17b4b0", 0.55: "#7ac943", 0.72: "#ffd23f", 0.87: "#ff7a1a", 1: "#d4001a" };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -13,7 +13,7 @@ function createStage(element) {
   const frame = element.querySelector("iframe");
   const view = frame.parentElement;
   const cells = JSON.parse(document.getElementById(element.dataset.heatCells).textContent);
-  // Over the frame and not in it: a page that may run nothing shows no canvas.
+  // Over the frame and not in it, because a page that may run no scripts shows no canvas.
   const over = view.appendChild(document.createElement("div"));
   const canvas = over.appendChild(document.createElement("canvas"));
   over.className = "heat-over";
@@ -27,18 +27,19 @@ function createStage(element) {
   return stage;
 }
 
-// Whether it was there before this script, be it the page or an error. The browser's own error has no document.
+// Return whether the frame loaded before this script ran, with the page or an error. The browser's own error page has
+// no accessible document.
 function isLoaded({ contentDocument: page }) {
   return !page || (page.readyState === "complete" && page.URL !== "about:blank");
 }
 
-// The document of the frame, if it is the page and neither an error nor a login.
+// Return the frame's document, or null if it is an error or login page.
 function findPage({ frame }) {
   try {
     const page = frame.contentDocument;
     return page?.querySelector("link[data-heat-page]") ? page : null;
   } catch {
-    return null; // the browser's own page, of another origin
+    return null; // the browser's own error page has another origin
   }
 }
 
@@ -53,7 +54,7 @@ function open(stage) {
   const page = findPage(stage);
   if (!page) return say(stage, "failed");
   fit(stage);
-  // Images that come late, and what is folded open.
+  // Images that load late and details that are opened change the height of the page.
   stage.watch = new ResizeObserver(() => scheduleDraw(stage));
   stage.watch.observe(page.documentElement);
   stage.watch.observe(page.body);
@@ -61,7 +62,7 @@ function open(stage) {
   scheduleDraw(stage);
 }
 
-// The frame is as wide as the device and made small enough to be seen whole. Its scroll bar takes nothing of it.
+// Make the frame as wide as the device, scaled down to fit. Its scroll bar is added to that width.
 function fit(stage) {
   const { frame, over, view } = stage;
   const root = findPage(stage)?.documentElement;
@@ -76,7 +77,7 @@ function fit(stage) {
   over.style.width = `${width - bar}px`;
 }
 
-// Not by its events: not every browser tells of those of a page that may run nothing.
+// Poll the scroll position, because not every browser dispatches events of a page that may run no scripts.
 function follow() {
   for (const stage of stages) {
     const { scrollX = 0, scrollY = 0 } = findPage(stage)?.defaultView ?? {};
@@ -115,7 +116,7 @@ function draw(stage) {
   say(stage, "ready");
 }
 
-// Every cell as [x, y, count] in pixels of the document.
+// Return every cell as [x, y, count] in pixels of the document.
 function placePoints(page, cells, width) {
   const points = cells.page.map(([x, y, count]) => [x * width, (y * width) / 1000, count]);
   const { scrollX, scrollY } = page.defaultView;

@@ -1,5 +1,5 @@
-// Notes on a page of the site, for whoever is logged in: staff.js loads it, visitors never do. A note sits on an
-// element: its place is kept in pixels and moves with the element when the page is laid out otherwise.
+// Feedback notes on a page of the site, for logged-in staff. staff.js loads this file; visitors never load it. A note
+// belongs to an element: its position is stored in pixels and limited to the element's box if the layout has changed.
 
 import { fetchJson } from "../http.js";
 import { selectorOf } from "../track.js";
@@ -114,13 +114,13 @@ export async function start(style) {
   }
 }
 
-// Where a note belongs now: on its element, as near to its old place there as the element reaches.
+// Return the position of a note: the stored one, moved into the current box of its element. Null if there is none.
 function placeOf(note) {
   let element = null;
   try {
     element = note.elementSelector ? document.querySelector(note.elementSelector) : document.body;
   } catch {
-    return null; // what is no selector names nothing
+    return null; // the stored selector is invalid
   }
   const box = element?.getBoundingClientRect();
   if (note.x === null || note.y === null || !box || (!box.width && !box.height)) return null;
@@ -138,7 +138,7 @@ function pinAt(at, note, number, act) {
   return pin;
 }
 
-// Lets a person point at a place, by pointer or by keys. Answers it, or nothing where they left.
+// Let the user choose a position by pointer or keyboard. Resolves to null if they cancel.
 function aim(root, announce) {
   const found = [...document.querySelectorAll(`:is(header, main, footer) ${TARGETS}`)];
   const targets = found.filter((one) => one.getClientRects().length);
@@ -184,7 +184,7 @@ function aim(root, announce) {
   });
 }
 
-// The form of a note. Answers what `save` answered, or nothing where the person left.
+// Show the form of a note. Resolves to the result of `save`, or null if the user cancels.
 function write(root, save) {
   const options = CATEGORIES.map((name) => make("option", { value: name }, [say[name]]));
   const problem = make("p", { role: "alert", class: "problem" });
@@ -215,7 +215,7 @@ function write(root, save) {
   });
 }
 
-// A part of the page that neither gets the styles of the site nor gives any.
+// Create a shadow root, so that the styles of the site and of the notes do not affect each other.
 async function frame(style) {
   const host = make("div", { id: "cms-pins", lang: language });
   const root = host.attachShadow({ mode: "open" });

@@ -1,4 +1,4 @@
-// Loads what is for staff alone. Visitors get these lines and nothing more.
+// Loads the staff-only script. Visitors load only this file.
 
 const own = document.querySelector("script[data-pins]");
 if (own && document.body.dataset.postId && /(?:^|; )cms_staff=1/.test(document.cookie)) {
