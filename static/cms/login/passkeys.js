@@ -1,4 +1,4 @@
-// Creates and uses passkeys. A form with `data-passkey` is sent with what the authenticator of the browser answers.
+// Creates and uses passkeys. A form with `data-passkey` is sent with the response of the authenticator.
 
 const decode = (text) =>
   Uint8Array.from(atob(text.replaceAll("-", "+").replaceAll("_", "/")), (one) => one.charCodeAt(0));
@@ -6,7 +6,7 @@ const encode = (buffer) =>
   btoa(String.fromCharCode(...new Uint8Array(buffer))).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 const decodeIds = (keys) => (keys ?? []).map((key) => ({ ...key, id: decode(key.id) }));
 
-// A key that has no room for a passkey of its own still serves as the second factor.
+// A security key that cannot store a passkey still works as a second factor, so a resident key is only preferred.
 const create = (options) =>
   navigator.credentials.create({
     publicKey: {
@@ -59,7 +59,7 @@ const ask = async (form) => {
   form.submit();
 };
 
-// Browsers allow passkeys at no address that is a number, and without HTTPS only at localhost.
+// Browsers do not allow passkeys at an IP address, and without HTTPS only at localhost.
 const { hostname } = window.location;
 const isNumber = /^\[|^[\d.]+$/.test(hostname);
 const isSupported = Boolean(window.PublicKeyCredential);
@@ -85,7 +85,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
   const error = form.querySelector("[data-passkey-error]");
   const start = form.querySelector("[data-passkey-start]");
   const isUsable = isSupported && !isRefused;
-  // Where no passkey can be, the page of a login does not offer one; at a loopback number it leads to localhost.
+  // If passkeys cannot work, the login page does not offer them. At a loopback address it links to localhost instead.
   if (isUsable || isLoopback) form.hidden = false;
   if (!isUsable && form.dataset.passkey === "create") {
     start.disabled = true;
@@ -100,7 +100,7 @@ for (const form of document.querySelectorAll("form[data-passkey]")) {
     try {
       await ask(form);
     } catch {
-      // The browser tells nobody why: cancelled, unknown, timed out.
+      // For privacy, browsers do not reveal whether the user cancelled, has no passkey, or the request timed out.
       error.textContent = error.dataset.failed;
       error.hidden = false;
     }

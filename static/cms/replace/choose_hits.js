@@ -1,4 +1,4 @@
-// The hits of find and replace: the number of what is chosen on the buttons, and all or none of a post at once.
+// Shows the number of selected hits of find and replace on the buttons, and selects all or none of a post.
 
 const form = document.querySelector("[data-choose-hits]");
 if (form) start(form);

@@ -1,4 +1,4 @@
-// The matrix of translations: its button says how many drafts it creates.
+// Shows the number of drafts to create on the button of the translation matrix.
 
 const region = document.getElementById("entries");
 
@@ -11,6 +11,6 @@ function show() {
   button.textContent = number === 0 ? none : number === 1 ? one : many.replace("{n}", number);
 }
 
-// On the region: what is inside it is replaced when posts change.
+// Listen on the region, because its content is replaced when posts change.
 region.addEventListener("change", show);
 window.addEventListener("pageshow", show);

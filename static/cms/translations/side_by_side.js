@@ -1,5 +1,5 @@
-// A translation beside its source: saving in place as in the editor, the way to the next field that is out of date, and
-// the states of the fields, which follow what is saved or called up to date.
+// A translation beside its source: saves in place like the editor, jumps to the next outdated field, and updates the
+// states of the fields after a save or a check.
 
 import { startPresence } from "../editor/presence.js";
 import { startRepeaters } from "../editor/repeaters.js";
@@ -14,7 +14,7 @@ const isShown = (row) => row.getClientRects().length > 0;
 const rows = () => [...page.querySelectorAll("[data-row]")].filter(isShown);
 const openPlaces = () => [...page.querySelectorAll('[data-row]:is([data-state="stale"], [data-state="untranslated"]), [data-open-module]')].filter(isShown);
 
-// A field is written in where it can be, else it is only shown.
+// Focus the input of a row, or the row itself if it has none.
 function goTo(place) {
   if (!place) return;
   const control = place.querySelector(".beside-own :is([contenteditable=true], textarea:not([hidden]), input:not([type=hidden]), select)");
@@ -32,7 +32,7 @@ function step(places, by) {
   return goTo(next ?? listed[0]);
 }
 
-// Show the states of a newer page; what is typed stays.
+// Update the states from a newer page, leaving typed text unchanged.
 function showStates(fresh) {
   for (const row of page.querySelectorAll("[data-row]")) {
     const newer = fresh.getElementById(row.id);
@@ -46,7 +46,7 @@ function showStates(fresh) {
       }
     }
   }
-  // From now on the newer source is what is read here.
+  // The page now shows the newer source, so the form must refer to it.
   const [sources, read] = [page, fresh].map((one) => one.querySelector("input[name=sources]"));
   if (sources && read) sources.value = read.value;
   for (const group of page.querySelectorAll("[data-group]")) {
@@ -71,7 +71,7 @@ async function check(button) {
     announce(page.querySelector("[data-progress]").textContent.trim());
     if (document.activeElement === document.body) (next ?? page.querySelector("[data-next]")).focus({ preventScroll: true });
   } catch {
-    // As without scripts: the server says on its page why not.
+    // Send the form the ordinary way; the server's page explains the problem.
     button.form.requestSubmit(button);
   }
 }
@@ -119,7 +119,8 @@ if (form) {
   startRepeaters(form, changes);
   saving = startSaving(form, changes, { keep() {} });
   startPresence(form);
-  // What arranges modules writes a newer version of the post, over which the form could not be saved.
+  // Rearranging modules saves a newer version of the post, after which this form would be refused, so require a clean
+  // form.
   changes.listen((found) => {
     for (const button of page.parentElement.querySelectorAll("[data-needs-clean]")) button.disabled = found.size > 0;
   });
