@@ -24,15 +24,15 @@ export function startModules(form, changes) {
   const part = new URL(list.dataset.part, location.href);
   announce(""); // screen readers announce a live region only if it exists before its text
   const cards = () => [...list.children].filter((one) => one.matches("[data-module]"));
-  const here = () => cards().filter((card) => !card.hasAttribute("data-removed"));
+  const presentCards = () => cards().filter((card) => !card.hasAttribute("data-removed"));
   const foldOf = (card) => card.querySelector(":scope > details");
   const say = (words, card) => announce(words.replace("{label}", card?.dataset.label ?? ""));
 
   function changed() {
     const count = form.querySelector("[data-modules-count]");
-    if (count) count.textContent = String(here().length);
+    if (count) count.textContent = String(presentCards().length);
     const none = form.querySelector("[data-no-modules]");
-    if (none) none.hidden = here().length > 0;
+    if (none) none.hidden = presentCards().length > 0;
     changes.plan();
   }
 
@@ -66,15 +66,15 @@ export function startModules(form, changes) {
 
   let lastNumber = 0; // includes modules that are still being requested
 
-  async function make(verb, target, after) {
+  async function requestCard(verb, target, after) {
     const body = new FormData();
-    const own = [...new FormData(form)];
-    for (const [name, value] of own) {
+    const entries = [...new FormData(form)];
+    for (const [name, value] of entries) {
       if (name === "order" || (target && name.startsWith(`modules.${target}.`))) body.append(name, value);
     }
     for (const input of target ? find(target).querySelectorAll('input[name="was"]') : []) body.append("was", input.value);
-    const taken = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
-    lastNumber = Math.max(lastNumber, ...taken) + 1;
+    const numbers = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
+    lastNumber = Math.max(lastNumber, ...numbers) + 1;
     body.append("number", String(lastNumber));
     body.append("do", target ? `duplicate:${target}` : "add");
     if (!target) body.append("add", verb);
@@ -95,7 +95,7 @@ export function startModules(form, changes) {
       say(list.dataset.added, card);
     } catch (error) {
       const place = after ?? cards().at(-1);
-      const notice = showFailure(form, place ?? list.parentElement, error, list.dataset.failed, () => make(verb, target, after));
+      const notice = showFailure(form, place ?? list.parentElement, error, list.dataset.failed, () => requestCard(verb, target, after));
       if (!isFocusFree()) return;
       notice.scrollIntoView({ block: "nearest" });
       notice.querySelector("button").focus({ preventScroll: true });
@@ -107,6 +107,7 @@ export function startModules(form, changes) {
   function remove(card) {
     if (card.hasAttribute("data-fixed")) return;
     card.setAttribute("data-removed", "");
+    // The form does not send disabled inputs, so the server removes the module on the next save.
     const inputs = [...card.querySelectorAll("input, textarea, select")].filter((one) => !one.disabled);
     for (const input of inputs) input.disabled = true;
     const line = form.querySelector("[data-undo]").content.firstElementChild.cloneNode(true);
@@ -124,9 +125,9 @@ export function startModules(form, changes) {
     changed();
   }
 
-  function step(card, by) {
+  function step(card, offset) {
     const all = cards();
-    list.sortTo(card, all.indexOf(card) + by);
+    list.sortTo(card, all.indexOf(card) + offset);
   }
 
   form.addEventListener("click", (event) => {
@@ -137,7 +138,7 @@ export function startModules(form, changes) {
     const acts = {
       up: () => step(card, -1),
       down: () => step(card, 1),
-      duplicate: () => make("", id, card),
+      duplicate: () => requestCard("", id, card),
       remove: () => remove(card),
       open: () => load(card),
     };
@@ -149,14 +150,15 @@ export function startModules(form, changes) {
 
   // Remember in this browser which cards are open.
   const key = `cms:open:${form.dataset.post}`;
-  let remembered = {};
-  try { remembered = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing stored */ }
+  let openCards = {};
+  try { openCards = JSON.parse(localStorage.getItem(key)) ?? {}; } catch { /* nothing stored */ }
   const remember = (card) => {
     const id = card.dataset.module;
     if (id.startsWith("new-")) return;
-    remembered = { ...Object.fromEntries(Object.entries(remembered).slice(-REMEMBERED)), [id]: foldOf(card).open };
-    try { localStorage.setItem(key, JSON.stringify(remembered)); } catch { /* only a convenience */ }
+    openCards = { ...Object.fromEntries(Object.entries(openCards).slice(-REMEMBERED)), [id]: foldOf(card).open };
+    try { localStorage.setItem(key, JSON.stringify(openCards)); } catch { /* only a convenience */ }
   };
+  // Toggle events do not bubble, so capture them.
   list.addEventListener("toggle", ({ target }) => {
     const card = target.closest("[data-module]");
     if (!card || foldOf(card) !== target) return;
@@ -164,9 +166,9 @@ export function startModules(form, changes) {
     if (target.open) load(card);
   }, true);
   for (const card of cards()) {
-    const wish = remembered[card.dataset.module];
+    const wasOpen = openCards[card.dataset.module];
     const fold = foldOf(card);
-    if (wish !== undefined && wish !== fold.open && !card.querySelector(".badge-failed")) fold.open = wish;
+    if (wasOpen !== undefined && wasOpen !== fold.open && !card.querySelector(".badge-failed")) fold.open = wasOpen;
     if (fold.open) load(card);
   }
 
@@ -192,7 +194,7 @@ export function startModules(form, changes) {
 
   for (const [name, open] of [["open", true], ["close", false]]) {
     form.querySelector(`[data-${name}-all]`)?.addEventListener("click", () => {
-      for (const card of here()) foldOf(card).open = open;
+      for (const card of presentCards()) foldOf(card).open = open;
     });
   }
 
@@ -212,7 +214,7 @@ export function startModules(form, changes) {
   });
 
   sortable(list, { item: "[data-module]", handle: "[data-handle]", onChange: changed });
-  return { cards: here, foldOf, open, add: (kind, after) => make(kind, "", after), remove, duplicate: (card) => make("", card.dataset.module, card) };
+  return { cards: presentCards, foldOf, open, add: (kind, after) => requestCard(kind, "", after), remove, duplicate: (card) => requestCard("", card.dataset.module, card) };
 }
 
 const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
@@ -336,12 +338,12 @@ export function startPicker(form, modules) {
 }
 
 /** Return the index of the nearest module in the row above or below. */
-function beside(all, at, by) {
+function beside(all, at, offset) {
   const from = all[at].getBoundingClientRect();
   const rows = all.map((one, index) => ({ index, box: one.getBoundingClientRect() }))
-    .filter(({ box }) => (by > 0 ? box.top > from.top + 4 : box.top < from.top - 4));
-  if (!rows.length) return by > 0 ? at : -1;
-  const top = by > 0 ? Math.min(...rows.map(({ box }) => box.top)) : Math.max(...rows.map(({ box }) => box.top));
+    .filter(({ box }) => (offset > 0 ? box.top > from.top + 4 : box.top < from.top - 4));
+  if (!rows.length) return offset > 0 ? at : -1;
+  const top = offset > 0 ? Math.min(...rows.map(({ box }) => box.top)) : Math.max(...rows.map(({ box }) => box.top));
   const row = rows.filter(({ box }) => Math.abs(box.top - top) < 4);
   return row.sort((one, other) => Math.abs(one.box.left - from.left) - Math.abs(other.box.left - from.left))[0].index;
 }
@@ -353,11 +355,11 @@ export function startOutline(form, modules, changes) {
   const list = document.querySelector("[data-outline]");
   if (!list || !modules) return;
   const cards = form.querySelector("[data-modules]");
-  const shape = document.querySelector("[data-outline-item]").content.firstElementChild;
+  const template = document.querySelector("[data-outline-item]").content.firstElementChild;
   const none = document.querySelector("[data-outline-none]");
 
   function lineOf(card) {
-    const line = shape.cloneNode(true);
+    const line = template.cloneNode(true);
     const { label } = card.dataset;
     line.dataset.outlineOf = card.dataset.module;
     line.dataset.label = label;
@@ -393,11 +395,11 @@ export function startOutline(form, modules, changes) {
     for (const { target, isIntersecting } of entries) shown[isIntersecting ? "add" : "delete"](target.dataset.module);
     let isFirst = true;
     for (const line of list.children) {
-      const is = shown.has(line.dataset.outlineOf);
-      line.classList.toggle("is-in-view", is);
-      line.querySelector("a").ariaCurrent = is && isFirst ? "location" : null;
-      if (is && isFirst) follow(line);
-      isFirst &&= !is;
+      const isInView = shown.has(line.dataset.outlineOf);
+      line.classList.toggle("is-in-view", isInView);
+      line.querySelector("a").ariaCurrent = isInView && isFirst ? "location" : null;
+      if (isInView && isFirst) follow(line);
+      isFirst &&= !isInView;
     }
   }, { rootMargin: "-112px 0px 0px" });
 

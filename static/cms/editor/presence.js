@@ -11,10 +11,11 @@ export function startPresence(form) {
   if (!box) return;
   let key = newKey();
   let timer;
-  let shown = "";
+  let lastShown = "";
 
   function body(isLeaving) {
     const data = new FormData();
+    // sendBeacon cannot set headers, so the token is sent as a field.
     data.append("csrfmiddlewaretoken", csrfToken());
     data.append("key", key);
     data.append("layer", form.dataset.layer || "source");
@@ -25,8 +26,8 @@ export function startPresence(form) {
   function show(all) {
     const others = all.filter((one) => one.key !== key);
     const words = JSON.stringify(others);
-    if (words === shown) return;
-    shown = words;
+    if (words === lastShown) return;
+    lastShown = words;
     const lines = others.map((one) => {
       const line = box.querySelector(`template[data-${one.mine ? "mine" : "other"}]`).content.firstElementChild.cloneNode(true);
       const name = line.querySelector("[data-name]");
@@ -44,26 +45,27 @@ export function startPresence(form) {
     box.classList.toggle("has-people", lines.length > 0);
   }
 
-  async function beat() {
+  async function report() {
     clearTimeout(timer);
     try {
       show((await fetchJson(box.dataset.editing, { body: body(false) })).editing);
     } catch { /* the next report tries again */ }
     const isConnected = document.documentElement.hasAttribute("data-connected");
-    timer = setTimeout(beat, isConnected ? REPORT_MILLISECONDS : REPORT_WITHOUT_SOCKET_MILLISECONDS);
+    timer = setTimeout(report, isConnected ? REPORT_MILLISECONDS : REPORT_WITHOUT_SOCKET_MILLISECONDS);
   }
 
   document.addEventListener("live:editing", ({ detail }) => show(detail));
   window.addEventListener("pagehide", () => {
     clearTimeout(timer);
+    // The browser may cancel a fetch when the page is unloaded.
     navigator.sendBeacon(box.dataset.editing, body(true));
   });
   window.addEventListener("pageshow", (event) => {
     if (!event.persisted) return;
     key = newKey(); // the old key was reported as closed on pagehide
-    beat();
+    report();
   });
-  beat();
+  report();
 }
 
 function newKey() {

@@ -8,10 +8,10 @@ const dashed = (name) => name.replaceAll(".", "-");
 
 /** Replace `from` with `to` in every attribute below `root`, except in links and in the values of fields. */
 function rename(root, from, to) {
-  const [id, wanted] = [`f-${dashed(from)}`, `f-${dashed(to)}`];
+  const [id, newId] = [`f-${dashed(from)}`, `f-${dashed(to)}`];
   const next = (text) =>
     text.split(/(\s+)/).map((word) => {
-      for (const [old, fresh] of [[from, to], [id, wanted]]) {
+      for (const [old, fresh] of [[from, to], [id, newId]]) {
         const at = word.indexOf(old);
         const end = word[at + old.length];
         if (at >= 0 && (end === undefined || end === "." || end === "-")) return word.slice(0, at) + fresh + word.slice(at + old.length);
@@ -85,11 +85,11 @@ export function startRepeaters(form, changes) {
       const name = to + field.name.slice(from.length);
       values.set(name, [...(values.get(name) ?? []), field]);
     }
-    const deep = [...item.querySelectorAll("[data-repeater]")];
-    for (const inner of deep) {
-      const own = [...fresh.querySelectorAll("[data-repeater]")].find((one) => one.dataset.repeater === to + inner.dataset.repeater.slice(from.length));
-      for (let count = itemsOf(inner).length; own && count > 0; count -= 1) own.querySelector(":scope > [data-items]").append(blank(own));
-      if (own) number(own);
+    const innerLists = [...item.querySelectorAll("[data-repeater]")];
+    for (const inner of innerLists) {
+      const twin = [...fresh.querySelectorAll("[data-repeater]")].find((one) => one.dataset.repeater === to + inner.dataset.repeater.slice(from.length));
+      for (let count = itemsOf(inner).length; twin && count > 0; count -= 1) twin.querySelector(":scope > [data-items]").append(blank(twin));
+      if (twin) number(twin);
     }
     for (const field of fieldsIn(fresh)) {
       const typed = values.get(field.name)?.find((one) => one.type !== "checkbox" || one.value === field.value);
@@ -124,8 +124,9 @@ export function startRepeaters(form, changes) {
     if (verb === "item-remove") {
       item.remove();
       number(list);
-      const near = itemsOf(list)[Math.min(at, items.length - 2)];
-      return (near?.querySelector("summary") ?? list.querySelector(':scope > p > button[value^="item-add"]')).focus();
+      const neighbour = itemsOf(list)[Math.min(at, items.length - 2)];
+      const add = list.querySelector(':scope > p > button[value^="item-add"]');
+      return (neighbour?.querySelector("summary") ?? add).focus();
     }
     holder.sortTo(item, at + (verb === "item-up" ? -1 : 1));
     if (!pressed.disabled) pressed.focus({ preventScroll: true });

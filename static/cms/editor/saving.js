@@ -52,7 +52,7 @@ const SAVE_MILLISECONDS = 60_000;
 const textOf = (units) => [...units].join("\n");
 
 /** Block all input with a modal dialog. Returns a function that removes it, which restores the focus. */
-function holdKeys(text) {
+function blockInput(text) {
   const dialog = document.createElement("dialog");
   dialog.className = "saving-hold";
   dialog.textContent = text;
@@ -93,13 +93,13 @@ export function watchChanges(form) {
   const unitsIn = (card) => partsOf(entriesIn(card, form)).get(card.dataset.module) ?? NOTHING;
 
   function compare(part) {
-    const [were, are] = [before.get(part) ?? NOTHING, typed.get(part) ?? NOTHING];
-    const paths = [...new Set([...were.keys(), ...are.keys()])].filter((path) => were.get(path) !== are.get(path));
+    const [savedUnits, typedUnits] = [before.get(part) ?? NOTHING, typed.get(part) ?? NOTHING];
+    const paths = [...new Set([...savedUnits.keys(), ...typedUnits.keys()])].filter((path) => savedUnits.get(path) !== typedUnits.get(path));
     if (paths.length) differing.set(part, paths);
     else differing.delete(part);
   }
 
-  function take(part, units) {
+  function update(part, units) {
     if (textOf(typed.get(part) ?? NOTHING) !== textOf(units)) revision += 1;
     typed.set(part, units);
     compare(part);
@@ -108,7 +108,7 @@ export function watchChanges(form) {
   function readAll() {
     const data = new FormData(form);
     const parts = partsOf(data);
-    for (const part of new Set([...before.keys(), ...typed.keys(), ...parts.keys()])) take(part, parts.get(part) ?? NOTHING);
+    for (const part of new Set([...before.keys(), ...typed.keys(), ...parts.keys()])) update(part, parts.get(part) ?? NOTHING);
     const found = [idsOf(data, "order"), idsOf(data, "was_order")];
     if (found[0].join() !== orders[0].join()) revision += 1;
     orders = found;
@@ -116,14 +116,15 @@ export function watchChanges(form) {
 
   function found() {
     const [order, wasOrder] = orders;
-    const [stands, stood] = [new Set(order), new Set(wasOrder)];
+    const [currentIds, savedIds] = [new Set(order), new Set(wasOrder)];
     const paths = new Set([...touched].filter((path) => !isNew(partOf(path))));
     for (const some of differing.values()) for (const path of some) paths.add(path);
-    const removed = wasOrder.filter((id) => !stands.has(id));
-    const whole = new Set(removed);
-    for (const path of paths) if (isNew(partOf(path)) || whole.has(partOf(path))) paths.delete(path);
+    const removed = wasOrder.filter((id) => !currentIds.has(id));
+    const removedIds = new Set(removed);
+    for (const path of paths) if (isNew(partOf(path)) || removedIds.has(partOf(path))) paths.delete(path);
     for (const id of [...order.filter(isNew), ...removed]) paths.add(`modules.${id}`);
-    if (order.filter((id) => stood.has(id)).join() !== wasOrder.filter((id) => stands.has(id)).join()) paths.add("order");
+    const isMoved = order.filter((id) => savedIds.has(id)).join() !== wasOrder.filter((id) => currentIds.has(id)).join();
+    if (isMoved) paths.add("order");
     return paths;
   }
 
@@ -133,20 +134,20 @@ export function watchChanges(form) {
     return found();
   }
 
-  function tell() {
+  function notifyListeners() {
     clearTimeout(planned);
     waitsSince = 0;
     if (stale === null) readAll();
-    else for (const card of stale) take(card.dataset.module, unitsIn(card));
+    else for (const card of stale) update(card.dataset.module, unitsIn(card));
     stale = new Set();
     const paths = found();
     for (const listener of listeners) listener(paths, revision);
   }
 
-  function wait() {
+  function schedule() {
     waitsSince ||= Date.now();
     clearTimeout(planned);
-    planned = setTimeout(tell, Math.max(0, Math.min(PAUSE_MILLISECONDS, waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now())));
+    planned = setTimeout(notifyListeners, Math.max(0, Math.min(PAUSE_MILLISECONDS, waitsSince + LONGEST_WAIT_MILLISECONDS - Date.now())));
   }
 
   const changes = {
@@ -156,7 +157,7 @@ export function watchChanges(form) {
     /** Schedule a reading of the whole form. */
     plan() {
       stale = null;
-      wait();
+      schedule();
     },
     /** Register the fields of a card that was loaded later as unchanged. */
     known(card) {
@@ -170,7 +171,7 @@ export function watchChanges(form) {
       before = partsOf(data);
       touched = new Set();
       stale = null;
-      tell();
+      notifyListeners();
     },
   };
   for (const name of ["input", "change"]) {
@@ -178,7 +179,7 @@ export function watchChanges(form) {
       const card = target.closest("[data-module]");
       if (card && form.contains(card)) stale?.add(card);
       else stale = null;
-      wait();
+      schedule();
     });
   }
   changes.plan();
@@ -203,7 +204,7 @@ export function startSaving(form, changes, place) {
     let text = "";
     if (isSaving) text = words.saving;
     else if (number) text = unsaved(words);
-    else if (savedAt) text = ago();
+    else if (savedAt) text = timeSinceSave();
     if (state.textContent !== text) state.textContent = text;
     refusal.hidden = !problem;
     refusal.querySelector("[data-said]").textContent = problem ? refusal.dataset[problem] : "";
@@ -215,11 +216,11 @@ export function startSaving(form, changes, place) {
 
   function unsaved(words) {
     const text = number === 1 ? words.one : words.many.replace("{n}", String(number));
-    const more = problem ? "" : { kept: words.copyKept, failed: words.copyFailed }[copy];
-    return more ? `${text} · ${more}` : text;
+    const copyState = problem ? "" : { kept: words.copyKept, failed: words.copyFailed }[copy];
+    return copyState ? `${text} · ${copyState}` : text;
   }
 
-  function ago() {
+  function timeSinceSave() {
     const minutes = Math.floor((Date.now() - savedAt) / 60_000);
     if (minutes < 1) return state.dataset.saved;
     const [amount, unit] = minutes < 60 ? [minutes, "minute"] : minutes < 1440 ? [Math.floor(minutes / 60), "hour"] : [Math.floor(minutes / 1440), "day"];
@@ -253,16 +254,16 @@ export function startSaving(form, changes, place) {
     const body = new FormData(form, button);
     // After saving new modules the page reloads with their ids. A draft copy of text typed meanwhile would add the
     // modules a second time, so block typing.
-    const release = body.getAll("order").some(isNew) ? holdKeys(state.dataset.saving) : () => {};
+    const unblock = body.getAll("order").some(isNew) ? blockInput(state.dataset.saving) : () => {};
     try {
       const answer = await fetchJson(form.action, { body, signal: AbortSignal.timeout(SAVE_MILLISECONDS) });
-      release();
-      return await saved(answer, body);
+      unblock();
+      return await applySaved(answer, body);
     } catch ({ reason }) {
-      if (reason === "conflict" || reason === "invalid") return refused(button);
+      if (reason === "conflict" || reason === "invalid") return submitForm(button);
       number = changes.now().size;
       problem = reason === "signed-out" || reason === "forbidden" ? "loggedOut" : "failed";
-      release();
+      unblock();
       problemRevision = changes.revision();
       copies.plan();
     } finally {
@@ -271,7 +272,7 @@ export function startSaving(form, changes, place) {
     }
   }
 
-  async function saved(answer, body) {
+  async function applySaved(answer, body) {
     if (!answer.stays) {
       // Text typed during the save is stored as a copy, which the next page offers.
       if (!sameEntries(body, new FormData(form))) await copies.keep();
@@ -308,8 +309,9 @@ export function startSaving(form, changes, place) {
   }
 
   // Send the form the ordinary way: the server's page shows the errors beside the fields.
-  function refused(button) {
+  function submitForm(button) {
     form.dataset.leaving = "true";
+    // submit() skips the submit handler below, but also leaves out the button, so add its value as a field.
     const field = document.createElement("input");
     field.type = "hidden";
     field.name = "do";
