@@ -6,14 +6,14 @@
 import { fetchJson, fetchPage, hasWebsockets, keepTyped, notifyAdded, openWebsocket, readPage, request, swap } from "../http.js";
 
 const LINKS = "a[data-agent-dialog], a.ask-agent, a.field-ai, .field-ai a";
-const OF_MANY = "run_agent"; // name of the action in the list of posts
-const copy = (name) => document.querySelector(`template[data-agent-${name}]`)?.content.cloneNode(true);
+const BATCH_ACTION = "run_agent"; // name of the action in the list of posts
+const cloneTemplate = (name) => document.querySelector(`template[data-agent-${name}]`)?.content.cloneNode(true);
 
 let dialog;
 let content;
-let asked = 0;
+let lastRequest = 0;
 let isDirty = false;
-let last = ""; // id of the run shown in the dialog
+let lastRunId = ""; // id of the run shown in the dialog
 let opener; // element that gets the focus back
 
 function start() {
@@ -42,17 +42,17 @@ function onClick(event) {
 
 function onSubmit(event) {
   const form = event.target;
-  const isOfMany = form.id === "changelist-form" && event.submitter?.name === "action" && event.submitter.value === OF_MANY;
-  if (event.defaultPrevented || !(isOfMany || form.closest(".agent-dialog"))) return;
+  const isBatch = form.id === "changelist-form" && event.submitter?.name === "action" && event.submitter.value === BATCH_ACTION;
+  if (event.defaultPrevented || !(isBatch || form.closest(".agent-dialog"))) return;
   event.preventDefault();
-  const sent = new FormData(form, event.submitter);
+  const body = new FormData(form, event.submitter);
   const address = form.getAttribute("action") ? form.action : location.href;
   if (event.submitter) event.submitter.disabled = true;
-  const told = form.dataset.event;
-  load(address, { body: sent, keeps: !isOfMany }).then((isDone) => {
+  const eventName = form.dataset.event;
+  load(address, { body, keepContent: !isBatch }).then((isDone) => {
     if (event.submitter) event.submitter.disabled = false;
-    const run = isDone && told && content.querySelector("[data-run]");
-    if (run) dispatchRun(told, run.dataset);
+    const run = isDone && eventName && content.querySelector("[data-run]");
+    if (run) dispatchRun(eventName, run.dataset);
   });
 }
 
@@ -66,13 +66,13 @@ function open(address) {
 
 function createDialog() {
   if (dialog) return;
-  document.body.append(copy("frame"));
+  document.body.append(cloneTemplate("frame"));
   dialog = document.querySelector("dialog.agent-dialog");
   content = dialog.querySelector("[data-agent-content]");
   dialog.addEventListener("close", () => {
-    asked += 1;
-    if (last) showChip(last);
-    last = "";
+    lastRequest += 1;
+    if (lastRunId) showChip(lastRunId);
+    lastRunId = "";
     content.replaceChildren();
     // The link may be in a menu that has been closed, where it cannot take the focus back.
     if (document.activeElement === document.body) opener?.focus();
@@ -81,17 +81,17 @@ function createDialog() {
 
 // Load an address into the dialog; with `body` it is a POST. With `keepContent` the old content remains until the
 // response arrives.
-async function load(address, { body, keeps = false } = {}) {
+async function load(address, { body, keepContent = false } = {}) {
   createDialog();
-  const mine = (asked += 1);
-  if (!keeps) content.replaceChildren(copy("loading"));
+  const thisRequest = (lastRequest += 1);
+  if (!keepContent) content.replaceChildren(cloneTemplate("loading"));
   content.setAttribute("aria-busy", "true");
   if (!dialog.open) dialog.showModal();
   try {
     // The server answers a refusal with dialog content as well, which shows the reason.
     const answer = await request(address, { body, headers: { "X-Dialog": "1" }, anyStatus: true, redirects: true });
     const page = await readPage(answer);
-    if (mine !== asked) return false;
+    if (thisRequest !== lastRequest) return false;
     if (page.querySelector("#agent-dialog-title")) {
       keepTyped(content, page.body);
       show([...page.body.childNodes], body !== undefined);
@@ -101,21 +101,21 @@ async function load(address, { body, keeps = false } = {}) {
     // Some pages, such as that of a batch, are not made for the dialog.
     location.assign(answer.url);
   } catch {
-    if (mine === asked) showFailure(address, body);
+    if (thisRequest === lastRequest) showFailure(address, body);
   } finally {
-    if (mine === asked) content.removeAttribute("aria-busy");
+    if (thisRequest === lastRequest) content.removeAttribute("aria-busy");
   }
   return false;
 }
 
 function showFailure(address, body) {
-  const failing = copy("failing");
-  const again = failing.querySelector("[data-again]");
+  const failure = cloneTemplate("failing");
+  const again = failure.querySelector("[data-again]");
   again.addEventListener("click", () => load(address, { body }));
-  const asPage = failing.querySelector("[data-as-page]");
+  const asPage = failure.querySelector("[data-as-page]");
   if (body) asPage.remove();
   else asPage.href = address;
-  show([failing]);
+  show([failure]);
 }
 
 function show(nodes, isNew = false) {
@@ -129,8 +129,8 @@ function show(nodes, isNew = false) {
     link.rel = "noopener";
   }
   const run = content.querySelector("[data-run]");
-  if (last && last !== run?.dataset.id) showChip(last);
-  last = run?.dataset.id ?? "";
+  if (lastRunId && lastRunId !== run?.dataset.id) showChip(lastRunId);
+  lastRunId = run?.dataset.id ?? "";
   if (run) showRun(run, isNew);
   (content.querySelector("[data-choose] textarea:enabled") ?? content.querySelector("#agent-dialog-title"))?.focus();
   notifyAdded(content);
@@ -140,7 +140,7 @@ function showRun(run, isNew) {
   const known = describeRun(run);
   if ("finished" in run.dataset) return finishRun(known, { isNew });
   removeChip(runs.get(known.id));
-  trackRun(known, { changed: createRunView(run), ended: () => load(known.page, { keeps: true }) });
+  trackRun(known, { changed: createRunView(run), ended: () => load(known.page, { keepContent: true }) });
 }
 
 // Runs that were started in this tab, and their chips
@@ -149,7 +149,7 @@ const STORAGE_KEY = "cms-runs";
 const runs = new Map(); // entries by run id, each with its chip if it has one
 const chips = document.querySelector("[data-agent-chips]");
 const pattern = document.querySelector("template[data-agent-chip]")?.content.firstElementChild;
-let opens = () => {};
+let openRun = () => {};
 
 const isShown = (id) => Boolean(document.querySelector(`dialog[open] [data-run][data-id="${CSS.escape(id)}"]`));
 
@@ -161,16 +161,16 @@ function describeRun(root) {
 
 // Continue to follow the runs of the previous page. A chip calls `open(address)`.
 function resumeRuns(open) {
-  opens = open;
+  openRun = open;
   for (const run of loadRuns().filter((one) => !one.isOver)) trackRun(run);
   saveRuns();
   document.addEventListener("live", ({ detail }) => showForeignRun(detail));
 }
 
 // Follow a run. The callbacks `changed` and `ended` are called only while a dialog shows it.
-function trackRun(run, told = {}) {
+function trackRun(run, callbacks = {}) {
   const known = runs.get(run.id) ?? {};
-  const entry = Object.assign(known, run, told);
+  const entry = Object.assign(known, run, callbacks);
   runs.set(run.id, entry);
   if (!entry.stop) {
     const addresses = { status: run.status, socket: run.socket };
@@ -218,7 +218,7 @@ function addChip(entry) {
   if (!entry.chip) {
     entry.chip = pattern.cloneNode(true);
     entry.chip.dataset.id = entry.id;
-    entry.chip.querySelector("[data-open]").addEventListener("click", () => opens(entry.page));
+    entry.chip.querySelector("[data-open]").addEventListener("click", () => openRun(entry.page));
     entry.chip.querySelector("[data-dismiss]").addEventListener("click", () => { removeChip(entry); entry.isHidden = true; });
   }
   if (entry.isHidden && !entry.isOver) return;
@@ -315,16 +315,16 @@ function followWords(form) {
 // Update the estimate when the agent or the post changes. The server asks for confirmation before it starts a run that
 // was not estimated.
 function followEstimate(form) {
-  let asked = 0;
+  let lastRequest = 0;
   form.addEventListener("change", async ({ target }) => {
     if (target.name !== "agent" && target.name !== "post") return;
     const sent = new FormData(form);
     sent.set("do", "estimate");
-    const mine = (asked += 1);
+    const mine = (lastRequest += 1);
     try {
       const page = await fetchPage(form.action, { body: sent, headers: { "X-Dialog": "1" }, anyStatus: true });
       const here = form.querySelector("#estimate");
-      if (here && mine === asked) swap(here, page.querySelector("#estimate"));
+      if (here && mine === lastRequest) swap(here, page.querySelector("#estimate"));
     } catch {
       // The old estimate remains.
     }
@@ -342,9 +342,9 @@ function followRun({ status, socket }, { changed, ended }) {
   let isOver = false;
   let wait = 1000;
   let next;
-  let line;
+  let websocket;
 
-  function take(run) {
+  function update(run) {
     if (isOver) return;
     changed(run);
     if (!run.isFinished) return;
@@ -352,16 +352,16 @@ function followRun({ status, socket }, { changed, ended }) {
     ended(run);
   }
 
-  function listen() {
-    line = openWebsocket(socket, { lang: document.documentElement.lang });
-    line.addEventListener("message", ({ data }) => take(JSON.parse(data)));
+  function openSocket() {
+    websocket = openWebsocket(socket, { lang: document.documentElement.lang });
+    websocket.addEventListener("message", ({ data }) => update(JSON.parse(data)));
     // A broken websocket is not reopened; polling takes over.
-    line.addEventListener("close", () => { if (!isOver) plan(wait); });
+    websocket.addEventListener("close", () => { if (!isOver) plan(wait); });
   }
 
-  async function ask() {
+  async function poll() {
     try {
-      take(await fetchJson(status));
+      update(await fetchJson(status));
       wait = 1000;
     } catch {
       // A server that is unreachable for a moment is polled more slowly, but never given up.
@@ -372,18 +372,18 @@ function followRun({ status, socket }, { changed, ended }) {
 
   function plan(milliseconds) {
     clearTimeout(next);
-    next = setTimeout(ask, milliseconds);
+    next = setTimeout(poll, milliseconds);
   }
 
   function stop() {
     isOver = true;
     clearTimeout(next);
-    line?.close();
+    websocket?.close();
   }
 
-  hasWebsockets().then((are) => {
+  hasWebsockets().then((isAvailable) => {
     if (isOver) return;
-    if (are && socket) listen();
+    if (isAvailable && socket) openSocket();
     else plan(300);
   });
   return stop;
@@ -397,7 +397,7 @@ function createRunView(root) {
   const steps = root.querySelector("[data-steps]") ?? document.querySelector("[data-steps]");
   const line = (steps?.parentElement ?? root).querySelector("[data-step-line]")?.content.firstElementChild;
   const write = (name, text) => { const place = part(name); if (place && text) place.textContent = text; };
-  let said = "";
+  let announced = "";
   clock(part("elapsed"));
 
   function stepOf(step) {
@@ -431,8 +431,8 @@ function createRunView(root) {
     }
     // Announce only a new status or step, since `doing` changes too often for a screen reader.
     const now = `${run.label} ${run.steps.length} ${run.standing}`;
-    if (now !== said) write("said", `${run.label}. ${run.doing}`);
-    said = now;
+    if (now !== announced) write("said", `${run.label}. ${run.doing}`);
+    announced = now;
   };
 }
 
