@@ -46,7 +46,7 @@ export async function request(
     throw error.name === "AbortError" ? error : new HttpError("network", { cause: error });
   }
   const { status } = answer;
-  askedAt.set(answer, started);
+  requestedAt.set(answer, started);
   if (answer.redirected && !redirects) throw new HttpError("signed-out", { status });
   if (answer.ok || anyStatus || statuses.includes(status)) return answer;
   throw new HttpError(REASONS[status] ?? "failed", { status, data: await answer.json().catch(() => null) });
@@ -68,7 +68,7 @@ export async function fetchPage(address, { headers, ...options } = {}) {
 /** Return the document of a response. */
 export async function readPage(answer) {
   const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-  askedAt.set(page, askedAt.get(answer));
+  requestedAt.set(page, requestedAt.get(answer));
   return page;
 }
 
@@ -92,22 +92,22 @@ export function swap(region, fresh) {
 
 export const TYPED = "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=range]), textarea, select, [contenteditable]";
 
-const askedAt = new WeakMap(); // request times of responses and their documents
+const requestedAt = new WeakMap(); // request times of responses and their documents
 const typedAt = new WeakMap(); // time of the last input in a field
 for (const name of ["input", "change"]) document.addEventListener(name, ({ target }) => typedAt.set(target, performance.now()), true);
 
 /** Copy values that were typed into the fields of `old` since `fresh` was requested to the same fields of `fresh`. */
 export function keepTyped(old, fresh) {
-  const since = askedAt.get(fresh.ownerDocument) ?? Infinity;
+  const since = requestedAt.get(fresh.ownerDocument) ?? Infinity;
   for (const field of old.querySelectorAll("input:not([type=file]), textarea, select")) {
     const twin = typedAt.get(field) > since ? twinOf(field, fresh) : null;
     if (!twin) continue;
     if (["checkbox", "radio"].includes(field.type)) twin.checked = field.checked;
     else twin.value = field.value;
     // `name~…` holds the same text in another form, such as the document beside its Markdown.
-    for (const also of old.querySelectorAll(`input[type=hidden][name^="${CSS.escape(`${field.name}~`)}"]`)) {
-      const beside = twinOf(also, fresh) ?? also.cloneNode();
-      beside.value = also.value;
+    for (const hidden of old.querySelectorAll(`input[type=hidden][name^="${CSS.escape(`${field.name}~`)}"]`)) {
+      const beside = twinOf(hidden, fresh) ?? hidden.cloneNode();
+      beside.value = hidden.value;
       if (!beside.parentNode) twin.after(beside);
     }
   }
@@ -122,8 +122,8 @@ function twinOf(element, fresh) {
 function selectTwin(element) {
   if (element.hasAttribute("href")) return `[href="${CSS.escape(element.getAttribute("href"))}"]`;
   if (element.id) return `#${CSS.escape(element.id)}`;
-  const own = element.getAttribute("value");
-  const value = own ? `[value="${CSS.escape(own)}"]` : "";
+  const valueAttribute = element.getAttribute("value");
+  const value = valueAttribute ? `[value="${CSS.escape(valueAttribute)}"]` : "";
   const action = element.form?.getAttribute("action");
   if (element.matches("button")) return action ? `form[action="${CSS.escape(action)}"] button${value}` : "";
   if (!element.name) return "";
@@ -150,7 +150,7 @@ export function notifyAdded(root) {
 /** Call `attach` once for every element that matches `selector`, now and in parts that are added later. */
 export function attachEach(selector, attach) {
   const seen = new WeakSet();
-  const look = (root) => {
+  const attachIn = (root) => {
     const found = [...root.querySelectorAll(selector)];
     if (root.matches?.(selector)) found.unshift(root);
     for (const element of found) {
@@ -159,8 +159,8 @@ export function attachEach(selector, attach) {
       attach(element);
     }
   };
-  look(document);
-  document.addEventListener("cms:added", (event) => look(event.detail?.root ?? document));
+  attachIn(document);
+  document.addEventListener("cms:added", (event) => attachIn(event.detail?.root ?? document));
 }
 
 /** Return the entries of a form as the server rendered it, ignoring text typed before this script was loaded. */

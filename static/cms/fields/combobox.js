@@ -11,7 +11,7 @@ const TYPING_PAUSE_MILLISECONDS = 150;
 class Combobox {
   constructor(input, { search, onPick, keepsText = false }) {
     Object.assign(this, { input, search, onPick, keepsText, items: [], at: -1 });
-    this.delayed = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, (isCurrent) => this.look(isCurrent));
+    this.delayed = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, (isCurrent) => this.runSearch(isCurrent));
     number += 1;
     this.list = document.createElement("ul");
     this.list.id = `found-${number}`;
@@ -19,10 +19,10 @@ class Combobox {
     this.list.hidden = true;
     this.list.setAttribute("role", "listbox");
     this.list.setAttribute("aria-label", pageData("choices"));
-    this.said = document.createElement("span");
-    this.said.className = "visually-hidden";
-    this.said.setAttribute("role", "status");
-    input.after(this.list, this.said);
+    this.statusLine = document.createElement("span");
+    this.statusLine.className = "visually-hidden";
+    this.statusLine.setAttribute("role", "status");
+    input.after(this.list, this.statusLine);
     for (const [name, value] of Object.entries({
       role: "combobox", "aria-expanded": "false", "aria-controls": this.list.id, "aria-autocomplete": "list",
     })) input.setAttribute(name, value);
@@ -32,6 +32,7 @@ class Combobox {
 
   listen() {
     this.input.addEventListener("input", (event) => {
+      // Ignore events that scripts dispatch (notifyChanged).
       if (!event.isTrusted) return;
       // The options shown belong to the previous text.
       this.unmark();
@@ -53,7 +54,7 @@ class Combobox {
     });
   }
 
-  async look(isCurrent) {
+  async runSearch(isCurrent) {
     this.list.setAttribute("aria-busy", "true");
     let found = null;
     try {
@@ -76,14 +77,14 @@ class Combobox {
     this.list.replaceChildren(...this.items.map((item, at) => this.option(item, at)));
     const count = this.items.filter((item) => !item.creates).length;
     const many = count === 1 ? pageData("one") : pageData("many").replace("{n}", String(count));
-    const said = found === null ? pageData("failed") : count ? many : pageData("nothing");
-    this.said.textContent = said;
+    const message = found === null ? pageData("failed") : count ? many : pageData("nothing");
+    this.statusLine.textContent = message;
     if (!this.items.length) {
       if (this.keepsText && found !== null) return this.close();
       const note = document.createElement("li");
       note.className = "found-none";
       note.setAttribute("role", "presentation");
-      note.textContent = said;
+      note.textContent = message;
       this.list.append(note);
     }
     this.list.hidden = false;
@@ -203,12 +204,12 @@ export function linkField(input) {
   const isFull = input.dataset.link === "url";
   input.placeholder ||= isFull ? "https://" : pageData("findLink");
   const module = input.closest("[data-module]")?.dataset.type;
-  let asked = 0;
+  let lastCheck = 0;
   let timer;
 
   async function check() {
-    asked += 1;
-    const mine = asked;
+    lastCheck += 1;
+    const request = lastCheck;
     const address = input.value.trim();
     if (!address) {
       line.textContent = "";
@@ -217,7 +218,7 @@ export function linkField(input) {
     }
     try {
       const found = await fetchTargets({ address, module });
-      if (mine !== asked) return;
+      if (request !== lastCheck) return;
       line.textContent = found.sentence;
       line.dataset.state = found.state;
     } catch {

@@ -23,17 +23,17 @@ function fetchFile(id) {
 
 async function fetchFiles() {
   planned = false;
-  const open = [...waiting].filter(([, one]) => !one.isAsked);
-  for (const [, one] of open) one.isAsked = true;
+  const pending = [...waiting].filter(([, one]) => !one.isRequested);
+  for (const [, one] of pending) one.isRequested = true;
   let found = {};
   try {
     const address = new URL(pageData("states"), location.href);
-    address.searchParams.set("ids", open.map(([id]) => id).join(","));
+    address.searchParams.set("ids", pending.map(([id]) => id).join(","));
     found = await fetchJson(address);
   } catch {
     // The select still has the name of the file.
   }
-  for (const [id, one] of open) one.answer(found[id] ?? null);
+  for (const [id, one] of pending) one.answer(found[id] ?? null);
 }
 
 async function uploadFile(file) {
@@ -77,7 +77,7 @@ class MediaField {
 
   set(file) {
     const id = file?.id ?? "";
-    if (file) waiting.set(id, { promise: Promise.resolve(file), isAsked: true });
+    if (file) waiting.set(id, { promise: Promise.resolve(file), isRequested: true });
     if (![...this.select.options].some((option) => option.value === id)) this.select.add(new Option(file.title, id));
     this.select.value = id;
     notifyChanged(this.select);
@@ -123,15 +123,15 @@ class MediaField {
     this.uploads = (this.uploads ?? 0) + 1;
     const [mine, before] = [this.uploads, this.select.value];
     this.state.textContent = this.state.dataset.uploading.replace("{name}", file.name);
-    let said = "";
+    let message = "";
     try {
       const stored = await uploadFile(file);
       // A file chosen during the upload is the newer choice. The uploaded file is in the library anyway.
       if (mine === this.uploads && this.select.value === before) this.set(stored);
     } catch (error) {
-      said = error.message || this.state.dataset.failed;
+      message = error.message || this.state.dataset.failed;
     }
-    if (mine === this.uploads) this.state.textContent = said;
+    if (mine === this.uploads) this.state.textContent = message;
   }
 }
 
@@ -149,7 +149,7 @@ function removeOther(place) {
   if (other && field.value === "" && document.activeElement !== field) other.remove();
 }
 
-const FEW = 12;
+const MAX_CHECKBOXES = 12;
 
 /** Return the found terms, plus options to create a term with the typed name if it does not exist and the user may. */
 async function findOrCreate(field, q, found) {
@@ -268,7 +268,7 @@ function referenceField(select) {
 /** Add a search input for several posts or terms. Chosen ones remain visible as checkboxes. */
 function manyReferences(group) {
   const boxes = [...group.querySelectorAll("[data-checks] .check")];
-  const isLong = boxes.length > FEW || group.dataset.many !== "terms";
+  const isLong = boxes.length > MAX_CHECKBOXES || group.dataset.many !== "terms";
   if (!isLong && !group.dataset.creatable) return;
   const checks = group.querySelector("[data-checks]");
   const hadFocus = checks.contains(document.activeElement);
@@ -318,18 +318,18 @@ function manyReferences(group) {
   });
 }
 
-const SHOWN_FROM = 0.7;
+const COUNTER_THRESHOLD = 0.7;
 const JSON_PREVIEW_LENGTH = 90;
 
 /** Show the number of remaining characters once most of them are used. */
 function counter(line) {
   const field = document.getElementById(line.dataset.counter);
   if (!field) return;
-  const most = Number(line.dataset.most);
+  const maxLength = Number(line.dataset.most);
   line.setAttribute("role", "status");
   const count = () => {
-    const left = most - [...field.value].length;
-    line.hidden = left > most * (1 - SHOWN_FROM);
+    const left = maxLength - [...field.value].length;
+    line.hidden = left > maxLength * (1 - COUNTER_THRESHOLD);
     line.classList.toggle("is-over", left < 0);
     line.textContent = line.hidden ? "" : (left < 0 ? line.dataset.over : line.dataset.left).replace("{n}", String(Math.abs(left)));
   };
@@ -340,17 +340,17 @@ function counter(line) {
 /** Show a reset button while a value differs from its default. */
 function reset(button) {
   const field = document.getElementById(button.dataset.reset);
-  const usual = button.dataset.default;
-  if (!field || usual === "") return;
-  const look = () => { button.hidden = field.value === usual; };
-  field.addEventListener("input", look);
-  field.addEventListener("change", look);
+  const defaultValue = button.dataset.default;
+  if (!field || defaultValue === "") return;
+  const update = () => { button.hidden = field.value === defaultValue; };
+  field.addEventListener("input", update);
+  field.addEventListener("change", update);
   button.addEventListener("click", () => {
-    field.value = usual;
+    field.value = defaultValue;
     notifyChanged(field);
     field.focus();
   });
-  look();
+  update();
 }
 
 /** Update the preview of a folded JSON field, and open it when its label is clicked. */

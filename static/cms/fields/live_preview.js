@@ -23,7 +23,7 @@ class LivePreview {
     this.box = section.querySelector("[data-frame]");
     this.state = section.querySelector("[data-state]");
     this.width = 1280;
-    this.asked = 0;
+    this.requestNumber = 0;
     if (!this.form) return;
     // The section is in a panel of the editor's rail, or on other pages in a details element.
     const panel = section.closest("[data-rail-panel]");
@@ -33,7 +33,7 @@ class LivePreview {
     section.querySelector("[data-widths]").addEventListener("click", (event) => {
       if (event.target.dataset.width) this.resize(Number(event.target.dataset.width));
     });
-    for (const name of ["input", "change", "cms:added", "cms:moved"]) document.addEventListener(name, (event) => this.touched(event));
+    for (const name of ["input", "change", "cms:added", "cms:moved"]) document.addEventListener(name, (event) => this.scheduleLoad(event));
     this.form.addEventListener("focusin", (event) => this.follow(event.target));
     for (const pages of section.querySelectorAll("[data-pages]")) {
       for (const name of ["input", "change"]) pages.addEventListener(name, (event) => this.choose(event));
@@ -51,7 +51,7 @@ class LivePreview {
     if (this.isOpen) this.load();
   }
 
-  keep() {
+  saveWidth() {
     try {
       localStorage.setItem(KEY, JSON.stringify({ width: this.width }));
     } catch {
@@ -70,7 +70,7 @@ class LivePreview {
     for (const button of this.section.querySelectorAll("[data-width]")) {
       button.setAttribute("aria-pressed", String(Number(button.dataset.width) === width));
     }
-    this.keep();
+    this.saveWidth();
     this.fit();
   }
 
@@ -87,27 +87,28 @@ class LivePreview {
     });
   }
 
-  touched(event) {
+  scheduleLoad(event) {
     if (!this.isOpen || (event.target instanceof Element && !event.target.closest(FORM))) return;
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.load(), TYPING_PAUSE_MILLISECONDS);
   }
 
   async load() {
-    this.asked += 1;
-    const mine = this.asked;
+    this.requestNumber += 1;
+    const thisRequest = this.requestNumber;
     this.section.setAttribute("aria-busy", "true");
     this.say(this.state.dataset.busy);
     try {
       const answer = await request(this.section.dataset.livePreview, { body: new FormData(this.form) });
-      if (mine !== this.asked) return;
-      await this.fill(await readPage(answer), mine);
+      if (thisRequest !== this.requestNumber) return;
+      await this.fill(await readPage(answer), thisRequest);
     } catch ({ reason, message }) {
       const { waits, failed } = this.state.dataset;
       // The server's message explains what must be corrected first.
-      if (mine === this.asked) this.say(reason && message ? waits.replace("{why}", message) : failed, true);
+      const text = reason && message ? waits.replace("{why}", message) : failed;
+      if (thisRequest === this.requestNumber) this.say(text, true);
     }
-    if (mine === this.asked) this.section.removeAttribute("aria-busy");
+    if (thisRequest === this.requestNumber) this.section.removeAttribute("aria-busy");
   }
 
   say(words, isProblem = false) {
@@ -116,24 +117,24 @@ class LivePreview {
   }
 
   /** Load the first page into the frame; for later ones replace only the body, to avoid flicker and jumps. */
-  async fill(page, mine) {
+  async fill(page, thisRequest) {
     const link = page.createElement("link");
     link.rel = "stylesheet";
     link.href = this.frame.dataset.style;
     page.head.append(link);
-    const shown = this.frame.contentDocument;
-    if (shown?.head && shown.head.querySelector("link") && shown.head.innerHTML.length && this.styles(shown) === this.styles(page)) {
-      shown.body.replaceChildren(...[...page.body.childNodes].map((node) => shown.importNode(node, true)));
+    const framePage = this.frame.contentDocument;
+    if (framePage?.head && framePage.head.querySelector("link") && framePage.head.innerHTML.length && this.styles(framePage) === this.styles(page)) {
+      framePage.body.replaceChildren(...[...page.body.childNodes].map((node) => framePage.importNode(node, true)));
     } else {
       await new Promise((resolve) => {
         this.frame.addEventListener("load", resolve, { once: true });
         this.frame.srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
       });
-      this.frame.contentDocument.addEventListener("click", (event) => this.pressed(event));
+      this.frame.contentDocument.addEventListener("click", (event) => this.openCard(event));
     }
-    if (mine !== this.asked) return;
+    if (thisRequest !== this.requestNumber) return;
     this.say(this.state.dataset.fresh);
-    this.section.dataset.shown = String(mine);
+    this.section.dataset.shown = String(thisRequest);
     this.fit();
     this.follow(document.activeElement, "auto");
   }
@@ -142,7 +143,7 @@ class LivePreview {
     return [...page.head.querySelectorAll("link[rel=stylesheet]")].map((one) => new URL(one.getAttribute("href"), location.href).href).join(" ");
   }
 
-  pressed(event) {
+  openCard(event) {
     event.preventDefault();
     const id = event.target.closest("[data-post-module-id]")?.dataset.postModuleId;
     const card = id ? document.getElementById(`m-${id}`) : null;
@@ -156,13 +157,13 @@ class LivePreview {
   follow(target, behavior = "smooth") {
     if (!this.isOpen || !(target instanceof Element)) return;
     const card = target.closest("[id^=m-]");
-    const shown = this.frame.contentDocument;
-    const part = card && shown?.getElementById(`module-${card.id.slice(2)}`);
-    for (const old of shown?.querySelectorAll(".live-here") ?? []) old.classList.remove("live-here");
+    const framePage = this.frame.contentDocument;
+    const part = card && framePage?.getElementById(`module-${card.id.slice(2)}`);
+    for (const old of framePage?.querySelectorAll(".live-here") ?? []) old.classList.remove("live-here");
     if (!part) return;
     part.classList.add("live-here");
-    const reduced = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    part.scrollIntoView({ block: "center", behavior: reduced ? "auto" : behavior });
+    const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
+    part.scrollIntoView({ block: "center", behavior: prefersReducedMotion ? "auto" : behavior });
   }
 }
 

@@ -40,13 +40,13 @@ function openDialog({ dialog, input, picker }, value, refuse) {
 
 /** Ask for a link. Resolves to `{ answer: "set" | "remove" | "cancel", value, title }`. */
 function askLink(tools, href, isSafe) {
-  const found = dialogOf(tools, "link");
-  const refused = found.dialog.querySelector("[data-refused]");
-  refused.hidden = true;
-  found.dialog.querySelector("[data-unlink]").hidden = !href;
-  return openDialog(found, href, (value) => {
-    refused.hidden = isSafe(value.trim());
-    return !refused.hidden;
+  const linkDialog = dialogOf(tools, "link");
+  const problem = linkDialog.dialog.querySelector("[data-refused]");
+  problem.hidden = true;
+  linkDialog.dialog.querySelector("[data-unlink]").hidden = !href;
+  return openDialog(linkDialog, href, (value) => {
+    problem.hidden = isSafe(value.trim());
+    return !problem.hidden;
   });
 }
 
@@ -134,11 +134,11 @@ export function show(bar, editor) {
 // and the text typed after the slash filters the menu. It remains in the document unless an option is chosen.
 
 const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
-const GAP = 6;
+const MARGIN = 6;
 let number = 0;
 
 /** Return the text after a `/` at the start of the cursor's paragraph, or null. */
-function typed({ selection }) {
+function typedQuery({ selection }) {
   const { $from, empty } = selection;
   const { parent } = $from;
   if (!empty || parent.type.name !== "paragraph" || $from.parentOffset !== parent.content.size) return null;
@@ -166,7 +166,7 @@ export class InsertMenu {
   /** Update the menu after a change of the text or the cursor. */
   follow(editor) {
     this.editor = editor;
-    const words = editor.isFocused ? typed(editor.state) : null;
+    const words = editor.isFocused ? typedQuery(editor.state) : null;
     const before = this.before;
     this.before = words;
     if (words === null) return this.close();
@@ -181,9 +181,9 @@ export class InsertMenu {
     this.menu.showPopover();
     const dom = this.editor.view.dom;
     dom.setAttribute("aria-controls", this.list.id);
-    this.moved = () => this.place();
-    document.addEventListener("scroll", this.moved, true);
-    window.addEventListener("resize", this.moved);
+    this.onMove = () => this.place();
+    document.addEventListener("scroll", this.onMove, true);
+    window.addEventListener("resize", this.onMove);
     dom.addEventListener("blur", this.left = () => this.close(), { once: true });
     announce(this.list.dataset.opened);
   }
@@ -196,8 +196,8 @@ export class InsertMenu {
     dom.removeAttribute("aria-controls");
     dom.removeAttribute("aria-activedescendant");
     dom.removeEventListener("blur", this.left);
-    document.removeEventListener("scroll", this.moved, true);
-    window.removeEventListener("resize", this.moved);
+    document.removeEventListener("scroll", this.onMove, true);
+    window.removeEventListener("resize", this.onMove);
   }
 
   filter(words) {
@@ -234,9 +234,9 @@ export class InsertMenu {
     const at = this.editor.view.coordsAtPos($from.start());
     const { innerWidth, innerHeight } = window;
     const { offsetWidth: width, offsetHeight: height } = this.menu;
-    const fits = at.bottom + GAP + height <= innerHeight || at.top < innerHeight - at.bottom;
-    this.menu.style.left = `${Math.max(GAP, Math.min(at.left, innerWidth - width - GAP))}px`;
-    this.menu.style.top = `${fits ? at.bottom + GAP : Math.max(GAP, at.top - GAP - height)}px`;
+    const fits = at.bottom + MARGIN + height <= innerHeight || at.top < innerHeight - at.bottom;
+    this.menu.style.left = `${Math.max(MARGIN, Math.min(at.left, innerWidth - width - MARGIN))}px`;
+    this.menu.style.top = `${fits ? at.bottom + MARGIN : Math.max(MARGIN, at.top - MARGIN - height)}px`;
   }
 
   /** Handle a key. Returns whether the menu used it. */
@@ -312,7 +312,7 @@ export class ImageImport {
   constructor(panel, { replace, language, onClose }) {
     Object.assign(this, { panel, replace, language, onClose, images: [], words: panel.dataset });
     this.mayImport = panel.hasAttribute("data-may-import");
-    this.said = panel.querySelector("[data-images-said]");
+    this.status = panel.querySelector("[data-images-said]");
     this.failures = panel.querySelector("[data-images-failed]");
     this.progress = panel.querySelector("progress");
     const acts = {
@@ -364,7 +364,7 @@ export class ImageImport {
     for (let done = 0, all = images.length; done < all && !signal.aborted; done += 1, all = done + this.waiting().length) {
       this.progress.max = all;
       this.progress.value = done;
-      this.said.textContent = fill(this.words.importing, { n: String(done + 1), all: String(all) });
+      this.status.textContent = fill(this.words.importing, { n: String(done + 1), all: String(all) });
       await this.bring(this.waiting()[0], signal);
     }
     this.cancelling = null;
@@ -411,10 +411,10 @@ export class ImageImport {
 
   report() {
     const count = (test) => this.images.filter(test).length;
-    const [done, known] = [count(({ state }) => state === "done"), count(({ state, isNew }) => state === "done" && !isNew)];
+    const [done, duplicates] = [count(({ state }) => state === "done"), count(({ state, isNew }) => state === "done" && !isNew)];
     const failed = this.failed();
-    const parts = [["done", done], ["known", known], ["failed", failed.length]].filter(([, number]) => number);
-    this.said.textContent = parts.map(([name, number]) => this.sentence(name, number)).join(" ");
+    const parts = [["done", done], ["known", duplicates], ["failed", failed.length]].filter(([, number]) => number);
+    this.status.textContent = parts.map(([name, number]) => this.sentence(name, number)).join(" ");
     this.failures.replaceChildren(...failed.map(({ alt, name, reason }, at) => {
       const row = document.createElement("li");
       const title = document.createElement("b");
@@ -449,7 +449,7 @@ export class ImageImport {
 
   say(name, count) {
     this.panel.hidden = false;
-    this.said.textContent = this.sentence(name, count);
+    this.status.textContent = this.sentence(name, count);
   }
 
   button(name) {

@@ -184,7 +184,7 @@ class RichField {
   }
 
   /** Return whether the hidden document has the same text as the Markdown. */
-  saysTheSame() {
+  hasSameText() {
     return Boolean(this.hidden.value) && blocks(JSON.parse(this.hidden.value)).trim() === this.area.value.trim();
   }
 
@@ -250,11 +250,11 @@ class RichField {
   }
 
   open(content) {
-    const whole = content?.content?.length ? content : EMPTY;
+    const initial = content?.content?.length ? content : EMPTY;
     this.editor?.destroy();
     this.editor = this.bundle.createEditor({
       element: this.place,
-      content: whole,
+      content: initial,
       attributes: this.attributes(),
       onChange: () => this.changed(),
       onMove: (editor) => {
@@ -280,6 +280,7 @@ class RichField {
     this.hidden.value = text === this.first && !this.wasWritten ? "" : text;
     this.sent = this.hidden.value;
     this.area.value = this.hidden.value ? blocks(document_).trim() : this.area.defaultValue;
+    // takeWritten ignores the event dispatched here.
     this.isOwn = true;
     this.area.dispatchEvent(new Event("input", { bubbles: true }));
     this.isOwn = false;
@@ -316,23 +317,23 @@ class RichField {
     return this.area.closest("[data-module]")?.querySelector(":scope > .module-between [data-insert]");
   }
 
-  toggleWide(is = !this.frame.classList.contains("is-wide")) {
-    this.frame.classList.toggle("is-wide", is);
-    document.documentElement.classList.toggle("rt-is-wide", is);
-    this.bar.querySelector("[data-do=wide]").setAttribute("aria-pressed", String(is));
+  toggleWide(isOn = !this.frame.classList.contains("is-wide")) {
+    this.frame.classList.toggle("is-wide", isOn);
+    document.documentElement.classList.toggle("rt-is-wide", isOn);
+    this.bar.querySelector("[data-do=wide]").setAttribute("aria-pressed", String(isOn));
     if (!this.isSource) this.editor.commands.focus();
   }
 
   async toggleSource() {
     if (this.isToggling) return;
     this.isToggling = true;
-    const said = this.foot.querySelector("[data-said]");
-    said.textContent = "";
+    const status = this.foot.querySelector("[data-said]");
+    status.textContent = "";
     try {
       if (this.isSource) await this.fromSource();
       else await this.toSource();
     } catch (error) {
-      said.textContent = error.message || this.bar.dataset.failed;
+      status.textContent = error.message || this.bar.dataset.failed;
     } finally {
       this.isToggling = false;
     }
@@ -348,14 +349,14 @@ class RichField {
       break;
     }
     if (!this.hidden.value) this.area.value = this.area.defaultValue;
-    this.shown = this.area.value;
+    this.shownMarkdown = this.area.value;
     this.showRich(false);
     this.area.focus();
   }
 
   /** Switch back from Markdown. If it is unchanged, so is the document, which may express more than Markdown. */
   async fromSource() {
-    while (this.area.value !== this.shown) {
+    while (this.area.value !== this.shownMarkdown) {
       const markdown = this.area.value;
       const content = await convertMarkdown(this.address, markdown);
       if (this.area.value !== markdown) continue;
@@ -366,21 +367,21 @@ class RichField {
     this.editor.commands.focus();
   }
 
-  showRich(is) {
-    this.isSource = !is;
-    this.area.hidden = is;
-    this.place.hidden = !is;
+  showRich(isOn) {
+    this.isSource = !isOn;
+    this.area.hidden = isOn;
+    this.place.hidden = !isOn;
     const help = this.area.parentElement.querySelector("[data-markdown-help]");
-    if (help) help.hidden = is;
-    if (is) this.bar.after(this.place);
+    if (help) help.hidden = isOn;
+    if (isOn) this.bar.after(this.place);
     // The source replaces the text inside the same frame.
     else this.bar.after(this.area);
-    if (is) this.frame.before(this.area);
+    if (isOn) this.frame.before(this.area);
     for (const part of this.bar.querySelectorAll("[data-do], [data-block]")) {
-      if (!["source", "wide"].includes(part.dataset.do)) part.toggleAttribute("disabled", !is);
+      if (!["source", "wide"].includes(part.dataset.do)) part.toggleAttribute("disabled", !isOn);
     }
-    this.bar.querySelector("[data-do=source]").textContent = is ? this.bar.dataset.source : this.bar.dataset.rich;
-    if (is) this.controls.show(this.bar, this.editor);
+    this.bar.querySelector("[data-do=source]").textContent = isOn ? this.bar.dataset.source : this.bar.dataset.rich;
+    if (isOn) this.controls.show(this.bar, this.editor);
   }
 
   /** Load text that another script has written into the textarea, such as a restored draft or an agent's text. */
@@ -444,7 +445,7 @@ let isFirst = true;
 attachEach(FIELDS, (area) => {
   const field = new RichField(area);
   fields.set(area, field);
-  if (isFirst && area.value !== area.defaultValue && !field.saysTheSame()) field.noteTyped();
+  if (isFirst && area.value !== area.defaultValue && !field.hasSameText()) field.noteTyped();
   area.addEventListener("focus", () => field.start(), { once: true });
   area.addEventListener("input", ({ isComposing }) => {
     if (field.editor) return field.takeWritten();
