@@ -8,7 +8,7 @@ let last = "";
 const form = () => document.querySelector("[data-inbox]");
 // A change that must be opened to be accepted has only a checkbox to reject it, and no radio buttons.
 const radio = (line, value) => line.querySelector(`.decide input[value=${value}]`);
-const marked = (line) => line.querySelector(".decide input:checked")?.value ?? "";
+const decisionOf = (line) => line.querySelector(".decide input:checked")?.value ?? "";
 
 function say(text) {
   document.querySelector("[data-said]").textContent = text;
@@ -19,11 +19,11 @@ function show() {
   if (!bar) return;
   const counts = { submit: 0, live: 0, approve: 0, reject: 0 };
   for (const line of listRows(form())) {
-    const word = marked(line);
+    const decision = decisionOf(line);
     // An approved change of a draft goes live only when the draft is published.
     const accepted = line.dataset.layer !== "review" ? "submit" : "unpublished" in line.dataset ? "approve" : "live";
-    if (word === "accept") counts[accepted] += 1;
-    if (word === "reject") counts.reject += 1;
+    if (decision === "accept") counts[accepted] += 1;
+    if (decision === "reject") counts.reject += 1;
   }
   const all = counts.submit + counts.live + counts.approve + counts.reject;
   for (const [name, number] of Object.entries(counts)) {
@@ -45,7 +45,7 @@ function mark(line, value, { remember = true } = {}) {
   }
   const button = radio(line, value || "leave") ?? radio(line, "reject");
   if (!button || button.disabled) return;
-  if (remember) undo.push([button.name, marked(line)]);
+  if (remember) undo.push([button.name, decisionOf(line)]);
   // "leave" is stored as nothing checked, because live.js does not refresh a list with checked inputs.
   button.checked = value !== "leave" && value !== "";
   if (!button.checked) for (const other of line.querySelectorAll(".decide input")) other.checked = false;

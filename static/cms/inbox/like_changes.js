@@ -12,8 +12,8 @@ const onlyRejects = (box) => box.name.startsWith("x.") || ("all" in form.dataset
 function show() {
   for (const place of form.querySelectorAll("[data-count]")) {
     const button = place.closest("button");
-    const taken = boxes.filter((box) => box.checked && !(button.value !== "reject" && onlyRejects(box)));
-    const number = taken.reduce((sum, box) => sum + Number(box.dataset.standsFor ?? 1), 0);
+    const included = boxes.filter((box) => box.checked && !(button.value !== "reject" && onlyRejects(box)));
+    const number = included.reduce((sum, box) => sum + Number(box.dataset.standsFor ?? 1), 0);
     place.textContent = `(${number})`;
     button.disabled = !number;
   }
@@ -33,10 +33,10 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   keys[event.key]();
 });
-const everything = form.querySelector("[data-include-all]");
-if (everything) {
-  everything.hidden = false;
-  everything.addEventListener("click", () => {
+const includeAll = form.querySelector("[data-include-all]");
+if (includeAll) {
+  includeAll.hidden = false;
+  includeAll.addEventListener("click", () => {
     for (const box of boxes) if (box.name !== "rest") box.checked = true;
     show();
   });

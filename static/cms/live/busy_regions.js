@@ -11,8 +11,8 @@ const LEAST_PAUSE_MILLISECONDS = 1000; // between two requests, however many cha
 const regions = [...document.querySelectorAll("[data-follow]")];
 const sockets = [];
 let pause = POLL_MILLISECONDS;
-let readAt = Date.now();
-let isReading = false;
+let requestedAt = Date.now();
+let isRequesting = false;
 let timer;
 
 const isBusy = () => regions.some((region) => region.querySelector("[data-busy]"));
@@ -25,13 +25,13 @@ function plan(milliseconds) {
 }
 
 async function refresh() {
-  if (isReading) return;
+  if (isRequesting) return;
   if (document.hidden || !isBusy()) {
     plan(POLL_MILLISECONDS);
     return;
   }
-  isReading = true;
-  readAt = Date.now();
+  isRequesting = true;
+  requestedAt = Date.now();
   try {
     const page = await fetchPage(location.href);
     const before = sentences();
@@ -41,7 +41,7 @@ async function refresh() {
   } catch {
     // The page remains unchanged; the next request tries again.
   } finally {
-    isReading = false;
+    isRequesting = false;
   }
   plan(pause);
 }
@@ -50,7 +50,7 @@ function listen(region) {
   const socket = openWebsocket(region.dataset.socket);
   sockets.push(socket);
   socket.addEventListener("open", () => { pause = POLL_BESIDE_SOCKET_MILLISECONDS; });
-  socket.addEventListener("message", () => plan(Math.max(0, readAt + LEAST_PAUSE_MILLISECONDS - Date.now())));
+  socket.addEventListener("message", () => plan(Math.max(0, requestedAt + LEAST_PAUSE_MILLISECONDS - Date.now())));
   // A broken socket is not reopened; polling continues.
   socket.addEventListener("close", () => { pause = POLL_MILLISECONDS; plan(pause); });
 }
@@ -58,6 +58,6 @@ function listen(region) {
 if (regions.length) {
   announce("");
   plan(pause);
-  const told = regions.filter((region) => region.dataset.socket);
-  if (told.length && isBusy()) hasWebsockets().then((has) => { if (has) told.forEach(listen); });
+  const withSocket = regions.filter((region) => region.dataset.socket);
+  if (withSocket.length && isBusy()) hasWebsockets().then((has) => { if (has) withSocket.forEach(listen); });
 }

@@ -13,63 +13,66 @@ const concerns = (names, event) => names.split(" ").some((name) => event.startsW
 if (meta) start();
 
 function start() {
-  const heard = new Set();
+  const seenIds = new Set();
   let wasOpen = false;
   const { changed, away } = watch();
   let after = meta.content;
   let socket;
   let failures = 0;
   let isOver = false;
-  let silence;
-  let again;
-  let sleep;
+  let silenceTimer;
+  let reconnectTimer;
+  let sleepTimer;
 
   function open() {
-    clearTimeout(again);
+    clearTimeout(reconnectTimer);
     if (isOver || socket) return;
-    const mine = openWebsocket("/ws/events/", { after, ...(meta.dataset.post && { post: meta.dataset.post }) });
-    socket = mine;
-    listenFor(mine);
-    mine.addEventListener("message", ({ data }) => { listenFor(mine); take(JSON.parse(data)); });
-    mine.addEventListener("close", ({ code }) => { if (socket === mine) closed(code); });
+    const current = openWebsocket("/ws/events/", { after, ...(meta.dataset.post && { post: meta.dataset.post }) });
+    socket = current;
+    restartSilenceTimer(current);
+    current.addEventListener("message", ({ data }) => {
+      restartSilenceTimer(current);
+      handleMessage(JSON.parse(data));
+    });
+    current.addEventListener("close", ({ code }) => { if (socket === current) closed(code); });
   }
 
   // The attribute is for other scripts, styles and tests.
   const show = (isConnected) => document.documentElement.toggleAttribute("data-connected", isConnected);
 
-  function listenFor(mine) {
-    clearTimeout(silence);
-    silence = setTimeout(() => { mine.close(); if (socket === mine) closed(0); }, SILENCE_MILLISECONDS);
+  function restartSilenceTimer(current) {
+    clearTimeout(silenceTimer);
+    silenceTimer = setTimeout(() => { current.close(); if (socket === current) closed(0); }, SILENCE_MILLISECONDS);
   }
 
   function closed(code) {
-    clearTimeout(silence);
+    clearTimeout(silenceTimer);
     socket = undefined;
     show(false);
     failures += 1;
     isOver = CLOSED_FOR_GOOD.includes(code) || (!wasOpen && failures >= MAX_TRIES);
     // Randomize the delay, so that not all pages reconnect to a restarted server at the same time.
     const wait = Math.min(60_000, 1000 * 2 ** failures) * (0.5 + Math.random());
-    if (!isOver && !document.hidden) again = setTimeout(open, wait);
+    if (!isOver && !document.hidden) reconnectTimer = setTimeout(open, wait);
   }
 
-  function take(message) {
+  function handleMessage(message) {
     if (message.hello) { failures = 0; wasOpen = true; show(true); }
     if (message.hello || message.ping || message.reload) after = message.last ?? after;
     if (message.reload) return away();
     if (message.editing) return document.dispatchEvent(new CustomEvent("live:editing", { detail: message.editing }));
-    if (!message.event || heard.has(message.id)) return;
-    if (heard.size > 1000) heard.clear();
-    heard.add(message.id);
+    if (!message.event || seenIds.has(message.id)) return;
+    if (seenIds.size > 1000) seenIds.clear();
+    seenIds.add(message.id);
     after = message.id;
     document.dispatchEvent(new CustomEvent("live", { detail: message }));
     changed(message);
   }
 
   document.addEventListener("visibilitychange", () => {
-    clearTimeout(sleep);
+    clearTimeout(sleepTimer);
     if (!document.hidden) return open();
-    sleep = setTimeout(() => { const mine = socket; socket = undefined; clearTimeout(silence); mine?.close(); }, HIDDEN_MILLISECONDS);
+    sleepTimer = setTimeout(() => { const current = socket; socket = undefined; clearTimeout(silenceTimer); current?.close(); }, HIDDEN_MILLISECONDS);
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 
@@ -82,8 +85,8 @@ function watch() {
   const regions = [...document.querySelectorAll("[data-live-list]")];
   announce(""); // screen readers announce a live region only if it exists before its text
   let planned;
-  let words = "";
-  let once = 0; // milliseconds until one more refresh, for changes with later effects that cause no event
+  let announcement = "";
+  let repeatAfter = 0; // milliseconds until one more refresh, for changes with later effects that cause no event
 
   const isBusy = () =>
     regions.some((region) => region.querySelector("input:focus, textarea:focus, select:focus, :checked:not(option)"));
@@ -100,9 +103,9 @@ function watch() {
       const fresh = await fetchPage(location.href);
       if (isBusy()) return plan(3000);
       const replaced = regions.filter((region) => swap(region, fresh.getElementById(region.id)));
-      if (replaced.length) announce(words);
-      if (once) plan(once);
-      once = 0;
+      if (replaced.length) announce(announcement);
+      if (repeatAfter) plan(repeatAfter);
+      repeatAfter = 0;
     } catch {
       // The page remains unchanged; the next event tries again.
     }
@@ -124,8 +127,8 @@ function watch() {
     if (notice && !message.mine && concerns(notice.dataset.liveNotice, message.event)) show("changed", message);
     const concerned = regions.filter((region) => concerns(region.dataset.liveList, message.event));
     if (!concerned.length) return;
-    once = Math.max(...concerned.map((region) => Number(region.dataset.liveAgain ?? 0)));
-    words = `${message.by}: ${message.label}`;
+    repeatAfter = Math.max(...concerned.map((region) => Number(region.dataset.liveAgain ?? 0)));
+    announcement = `${message.by}: ${message.label}`;
     // The delay combines events that arrive together, and spreads the requests of all open pages.
     plan(300 + Math.random() * 700);
   }

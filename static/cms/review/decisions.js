@@ -74,33 +74,33 @@ export function storeDecisions(key) {
   };
   return {
     save(cards) {
-      const made = {};
+      const decisions = {};
       for (const card of cards) {
         const { path, seen, note, words, whole: decision } = card;
-        if (card.decision !== "leave" || note) made[path] = { seen, decision, note, words };
+        if (card.decision !== "leave" || note) decisions[path] = { seen, decision, note, words };
       }
       try {
-        if (Object.keys(made).length) sessionStorage.setItem(key, JSON.stringify(made));
+        if (Object.keys(decisions).length) sessionStorage.setItem(key, JSON.stringify(decisions));
         else sessionStorage.removeItem(key);
       } catch { /* The page works without storage. */ }
     },
     // Mark the stored decisions as sent. A card that differs afterwards was changed by its own decision, so restore()
     // does not report it.
     sent() {
-      const made = read();
-      for (const one of Object.values(made)) one.sent = true;
+      const decisions = read();
+      for (const one of Object.values(decisions)) one.sent = true;
       try {
-        sessionStorage.setItem(key, JSON.stringify(made));
+        sessionStorage.setItem(key, JSON.stringify(decisions));
       } catch { /* The page works without storage. */ }
     },
     // Restore the decisions on unchanged cards. Returns the total, the number restored, and the cards that have
     // changed.
     restore(cards) {
-      const made = read();
+      const decisions = read();
       const moved = [];
       let count = 0;
       for (const card of cards) {
-        const one = made[card.path];
+        const one = decisions[card.path];
         if (!one) continue;
         if (one.seen !== card.seen) {
           if (!one.sent && (one.decision !== "leave" || Object.keys(one.words ?? {}).length)) moved.push(card);

@@ -2,10 +2,10 @@
 
 import { keepTyped, notifyAdded, readPage, request, watchFocus } from "../http.js";
 
-const known = JSON.parse(document.getElementById("review-words")?.textContent ?? "{}");
+const sentences = JSON.parse(document.getElementById("review-words")?.textContent ?? "{}");
 
 export function say(name, values = {}) {
-  const forms = known[name] ?? [""];
+  const forms = sentences[name] ?? [""];
   const text = forms[values.count === 1 ? 0 : forms.length - 1];
   return text.replace(/%\((\w+)\)s/g, (_, key) => values[key] ?? "");
 }

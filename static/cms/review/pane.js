@@ -12,7 +12,7 @@ export function startPane(root) {
   const frame = box.querySelector("iframe");
   let width = 1200;
   let module = "";
-  let waiting;
+  let timer;
 
   details.querySelector("[data-pane-switches]").hidden = false;
   details.querySelector(".pane-links").hidden = true;
@@ -30,11 +30,11 @@ export function startPane(root) {
     for (const one of details.querySelectorAll(group)) one.setAttribute("aria-pressed", String(one === button));
   }
 
-  function show(which) {
-    const button = details.querySelector(`[data-which=${which}]`);
+  function show(version) {
+    const button = details.querySelector(`[data-which=${version}]`);
     details.open = true;
     press("[data-which]", button);
-    const address = frame.dataset[which];
+    const address = frame.dataset[version];
     if (frame.getAttribute("src") !== address) frame.setAttribute("src", address);
     // In a single column the page comes after the cards.
     if (!WIDE.matches) details.scrollIntoView({ block: "end" });
@@ -57,8 +57,8 @@ export function startPane(root) {
   function at(name) {
     if (name === module) return;
     module = name;
-    clearTimeout(waiting);
-    waiting = setTimeout(scroll, HOVER_MILLISECONDS);
+    clearTimeout(timer);
+    timer = setTimeout(scroll, HOVER_MILLISECONDS);
   }
 
   details.addEventListener("click", (event) => {

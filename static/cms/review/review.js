@@ -24,7 +24,7 @@ function start(root) {
   const store = storeDecisions(root.dataset.key);
   const pane = startPane(root);
   const undo = [];
-  const last = new Map();
+  const lastDecision = new Map();
   const announce = (text) => { live.textContent = text; };
   const count = (value) => cards.filter((card) => card.decision === value).length;
   const cardOf = (element) => byElement.get(element?.closest?.("[data-change]"));
@@ -48,7 +48,7 @@ function start(root) {
     return numbers;
   }
 
-  function told(card, value) {
+  function announceDecision(card, value) {
     const words = { accept: "accept", reject: "refuse", leave: "leave" }[value];
     announce(say(words, { label: card.label, left: say("left", { count: show().leave }) }));
     store.save(cards);
@@ -60,8 +60,8 @@ function start(root) {
     card.put(value);
     if (card.decision !== value) return;
     if (remember) undo.push([[card, before]]);
-    last.set(card, value);
-    told(card, value);
+    lastDecision.set(card, value);
+    announceDecision(card, value);
   }
 
   const current = () => cardOf(document.activeElement);
@@ -82,7 +82,7 @@ function start(root) {
   }
 
   function noteKey(event) {
-    noSend(event);
+    preventSubmit(event);
     const sends = event.ctrlKey || event.metaKey;
     if (event.key === "Enter" && !sends) move(1);
     if (event.key === "Escape") current().focus();
@@ -146,12 +146,12 @@ function start(root) {
     act();
   }
 
-  function notice(text, those, { canUndo = false } = {}) {
+  function notice(text, linkedCards, { canUndo = false } = {}) {
     const box = root.querySelector("[data-restored]");
     box.hidden = false;
     box.querySelector("[data-undo-safe]").hidden = !canUndo;
     box.querySelector("[data-text]").textContent = text;
-    box.querySelector("[data-moved]").replaceChildren(...those.slice(0, 12).map((card) => {
+    box.querySelector("[data-moved]").replaceChildren(...linkedCards.slice(0, 12).map((card) => {
       const link = document.createElement("a");
       link.href = `#${CSS.escape(card.element.id)}`;
       link.textContent = card.label;
@@ -164,23 +164,23 @@ function start(root) {
   function restore() {
     // A refused form comes back with the latest decisions, which replace the stored ones.
     if ("sent" in root.dataset) return store.save(cards);
-    const { total, count: held, moved } = store.restore(cards);
+    const { total, count: restored, moved } = store.restore(cards);
     if (moved.length) notice(say("moved", { count: moved.length, total }), moved);
-    else if (held) announce(say("kept", { count: held }));
+    else if (restored) announce(say("kept", { count: restored }));
     store.save(cards);
   }
 
   function changed(event) {
     const card = cardOf(event.target);
     if (!card || event.target.type !== "radio") return;
-    if (card.passages.includes(event.target)) return told(card, event.target.value);
+    if (card.passages.includes(event.target)) return announceDecision(card, event.target.value);
     for (const passage of card.passages) passage.checked = passage.value === "leave";
-    undo.push([[card, last.get(card)]]);
-    last.set(card, event.target.value);
-    told(card, event.target.value);
+    undo.push([[card, lastDecision.get(card)]]);
+    lastDecision.set(card, event.target.value);
+    announceDecision(card, event.target.value);
   }
 
-  function reading(event) {
+  function onReading(event) {
     const card = cardOf(event.target);
     if (!card) return;
     pane.at(card.module);
@@ -190,7 +190,7 @@ function start(root) {
     card.line?.scrollIntoView({ block: "nearest" });
   }
 
-  function jumped(event) {
+  function onJump(event) {
     const link = event.target.closest("[data-for]");
     if (!link) return;
     event.preventDefault();
@@ -199,12 +199,12 @@ function start(root) {
   }
 
   restore();
-  for (const card of cards) last.set(card, card.decision);
+  for (const card of cards) lastDecision.set(card, card.decision);
   root.addEventListener("change", changed);
   root.addEventListener("input", (event) => { if (event.target.closest(".reject-note")) store.save(cards); });
-  for (const name of ["focusin", "mouseover"]) root.addEventListener(name, reading);
-  root.addEventListener("click", jumped);
-  form.querySelector("#note")?.addEventListener("keydown", noSend);
+  for (const name of ["focusin", "mouseover"]) root.addEventListener(name, onReading);
+  root.addEventListener("click", onJump);
+  form.querySelector("#note")?.addEventListener("keydown", preventSubmit);
   for (const card of cards) card.noteField?.addEventListener("keydown", noteKey);
   root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
   root.querySelector("[data-undo-safe]").addEventListener("click", takeBack);
@@ -213,6 +213,7 @@ function start(root) {
   // A reply of an agent that was accepted replaces the proposal, so the cards are out of date.
   let isStaged = false;
   document.addEventListener("cms:staged", () => { isStaged = true; });
+  // Close events do not bubble, so capture them.
   document.addEventListener("close", () => { if (isStaged) location.reload(); }, true);
   // When the user goes back, the browser restores the radio buttons without an event.
   window.addEventListener("pageshow", show);
@@ -226,7 +227,7 @@ function start(root) {
 }
 
 // Prevent Enter in a note from pressing the first button; approving must be deliberate.
-function noSend(event) {
+function preventSubmit(event) {
   if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
 }
 
