@@ -52,8 +52,8 @@ function attachFocalPoint(picture, onChange) {
     event.preventDefault();
     const [x, y] = at();
     const [right, low] = steps[event.key];
-    const far = event.shiftKey ? 10 : 1;
-    set(x + right * far, y + low * far);
+    const stepSize = event.shiftKey ? 10 : 1;
+    set(x + right * stepSize, y + low * stepSize);
   });
   document.querySelector("[data-focal-clear]")?.addEventListener("click", () => {
     across.value = "";
@@ -126,8 +126,8 @@ function attachCrop(picture, details) {
     handle.addEventListener("keydown", (event) => {
       if (!(event.key in STEPS)) return;
       event.preventDefault();
-      const far = event.shiftKey ? 10 : 1;
-      change(part, ...STEPS[event.key].map((step) => step * far));
+      const stepSize = event.shiftKey ? 10 : 1;
+      change(part, ...STEPS[event.key].map((step) => step * stepSize));
     });
   }
 
@@ -142,6 +142,7 @@ function attachCrop(picture, details) {
   ratio.addEventListener("change", () => set(...part));
   fields.forEach((field, at) => field.addEventListener("input", () => {
     if (field.value === "") return;
+    // Older browsers lack Array.prototype.with.
     const wanted = part.with ? part.with(at, Number(field.value)) : part.map((each, place) => (place === at ? Number(field.value) : each));
     ratio.value = "";
     set(...wanted);
@@ -186,12 +187,12 @@ function previewReplacement(form) {
     image.hidden = false;
     const { naturalWidth: width, naturalHeight: height } = image;
     part("after-size").textContent = `${width}\u00a0×\u00a0${height}`;
-    const [was, wasHigh] = [Number(form.dataset.width), Number(form.dataset.height)];
-    const said = [];
-    if (was && Math.abs(width / height / (was / wasHigh) - 1) > 0.02) said.push(form.dataset.otherShape);
-    if (was && width < was * 0.8 && width < 1600) said.push(form.dataset.smaller);
-    part("after-warning").hidden = said.length === 0;
-    part("after-warning").textContent = said.join(" ");
+    const [oldWidth, oldHeight] = [Number(form.dataset.width), Number(form.dataset.height)];
+    const warnings = [];
+    if (oldWidth && Math.abs(width / height / (oldWidth / oldHeight) - 1) > 0.02) warnings.push(form.dataset.otherShape);
+    if (oldWidth && width < oldWidth * 0.8 && width < 1600) warnings.push(form.dataset.smaller);
+    part("after-warning").hidden = warnings.length === 0;
+    part("after-warning").textContent = warnings.join(" ");
   });
 }
 

@@ -88,7 +88,7 @@ class Picker {
     const page = await this.fetchPicker(address);
     if (!page || !this.dialog.isConnected) return;
     const content = page.querySelector("[data-picker]");
-    await styled(content.dataset.style);
+    await loadStyles(content.dataset.style);
     const head = document.createElement("header");
     const title = document.createElement("h2");
     title.textContent = content.dataset.title;
@@ -143,7 +143,7 @@ class Picker {
     if (await this.delayed.settle()) this.dialog.querySelector("[data-pick]")?.focus();
   }
 
-  async further(link) {
+  async loadMore(link) {
     const isFocusFree = watchFocus();
     const page = await this.fetchPicker(link.href);
     if (!page) return;
@@ -230,6 +230,7 @@ class Picker {
     body.set("alt_text", text.value);
     body.set("language", this.language);
     if (box.checked) body.set("is_decorative", "1");
+    // The URL template has a nil UUID in place of the file's id.
     const address = words.describe.replace("00000000-0000-0000-0000-000000000000", file.id);
     const problem = this.dialog.querySelector("[data-chosen-error]");
     try {
@@ -247,7 +248,7 @@ class Picker {
     const tile = event.target.closest("[data-pick]");
     const link = event.target.closest("[data-more]");
     if (tile) this.choose(tile);
-    else if (link) { event.preventDefault(); this.further(link); }
+    else if (link) { event.preventDefault(); this.loadMore(link); }
     else if (event.target.closest("[data-use]")) this.use();
   }
 
@@ -309,7 +310,7 @@ function tileFor(file) {
   return tile;
 }
 
-function styled(address) {
+function loadStyles(address) {
   if (document.querySelector(`link[href="${CSS.escape(address)}"]`)) return Promise.resolve();
   const link = document.createElement("link");
   link.rel = "stylesheet";

@@ -16,7 +16,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   const summary = section.querySelector("[data-uploads-summary]");
   const items = [];
   const pending = new Map();
-  let looksLeft = 0;
+  let requestsLeft = 0;
 
   section.querySelector("[data-uploads-close]").addEventListener("click", () => {
     section.hidden = true;
@@ -26,7 +26,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   function add(files) {
     for (const file of files) items.push(itemFor(file));
     section.hidden = items.length === 0;
-    work();
+    startPending();
   }
 
   function itemFor(file) {
@@ -54,13 +54,14 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     place.replaceChildren(image);
   }
 
-  function work() {
-    const going = items.filter(({ state }) => state === "sending").length;
-    for (const item of items.filter(({ state }) => state === "waiting").slice(0, MAX_PARALLEL_UPLOADS - going)) send(item);
-    tell();
+  function startPending() {
+    const active = items.filter(({ state }) => state === "sending").length;
+    for (const item of items.filter(({ state }) => state === "waiting").slice(0, MAX_PARALLEL_UPLOADS - active)) send(item);
+    showSummary();
   }
 
   function send(item) {
+    // fetch() does not report the progress of an upload.
     const request = new XMLHttpRequest();
     item.request = request;
     const data = new FormData();
@@ -72,9 +73,9 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
       item.row.querySelector("[data-progress]").value = share;
       say(item, share < 100 ? `${words.sending} ${share} %` : words.checking);
     });
-    request.addEventListener("load", () => answered(item, request));
-    request.addEventListener("error", () => { show(item, "failed", words.failed); work(); });
-    request.addEventListener("abort", () => { show(item, "cancelled", words.cancelled); work(); });
+    request.addEventListener("load", () => onResponse(item, request));
+    request.addEventListener("error", () => { show(item, "failed", words.failed); startPending(); });
+    request.addEventListener("abort", () => { show(item, "cancelled", words.cancelled); startPending(); });
     request.open("POST", words.address);
     request.setRequestHeader("X-CSRFToken", csrfToken());
     request.responseType = "text";
@@ -82,34 +83,34 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     request.send(data);
   }
 
-  function answered(item, request) {
+  function onResponse(item, request) {
     const answer = read(request.response);
     item.there = answer?.there;
-    if (request.status === 201) stored(item, answer);
+    if (request.status === 201) onUploaded(item, answer);
     else show(item, item.there ? "there" : "failed", answer?.message ?? words.failed);
-    work();
+    startPending();
   }
 
-  function stored(item, asset) {
+  function onUploaded(item, asset) {
     const link = item.row.querySelector("[data-open]");
     link.href = asset.address;
     if (asset.thumbnail) picture(item.row.querySelector("[data-picture]"), asset.thumbnail);
-    const isMaking = asset.status === "processing";
-    show(item, "done", isMaking ? words.processing : words.done);
-    if (isMaking) look(asset.id, item);
+    const isProcessing = asset.status === "processing";
+    show(item, "done", isProcessing ? words.processing : words.done);
+    if (isProcessing) pollSizes(asset.id, item);
     onStored(asset, item);
   }
 
   function cancel(item) {
     if (item.state === "sending") item.request.abort();
     else show(item, "cancelled", words.cancelled);
-    tell();
+    showSummary();
   }
 
   function retry(item) {
     item.row.querySelector("[data-progress]").value = 0;
     show(item, "waiting", words.waiting);
-    work();
+    startPending();
   }
 
   function drop(item) {
@@ -137,23 +138,23 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
     item.row.querySelector("[data-state]").textContent = text;
   }
 
-  function tell() {
+  function showSummary() {
     const count = (...states) => items.filter(({ state }) => states.includes(state)).length;
     const [done, failed] = [count("done"), count("failed", "there", "cancelled")];
     const text = failed ? words.summaryFailed : words.summary;
-    const said = text.replace("%(done)s", done).replace("%(all)s", items.length).replace("%(failed)s", failed);
-    if (summary.textContent !== said) summary.textContent = said;
+    const summaryText = text.replace("%(done)s", done).replace("%(all)s", items.length).replace("%(failed)s", failed);
+    if (summary.textContent !== summaryText) summary.textContent = summaryText;
     if (items.length && items.every(({ state }) => isOver(state))) onIdle();
   }
 
   // A worker makes the sizes, so poll until they exist.
-  function look(id, item) {
+  function pollSizes(id, item) {
     pending.set(id, item);
-    if (looksLeft === 0) setTimeout(ask, 1000);
-    looksLeft = MAX_STATE_REQUESTS;
+    if (requestsLeft === 0) setTimeout(fetchStates, 1000);
+    requestsLeft = MAX_STATE_REQUESTS;
   }
 
-  async function ask() {
+  async function fetchStates() {
     const found = await fetchJson(`${words.states}?ids=${[...pending.keys()].join(",")}`).catch(() => ({}));
     for (const [id, asset] of Object.entries(found)) {
       if (asset.status === "processing") continue;
@@ -161,9 +162,9 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
       if (asset.thumbnail) picture(pending.get(id).row.querySelector("[data-picture]"), asset.thumbnail);
       pending.delete(id);
     }
-    looksLeft -= 1;
-    if (pending.size && looksLeft > 0) setTimeout(ask, 1500);
-    else { pending.clear(); looksLeft = 0; }
+    requestsLeft -= 1;
+    if (pending.size && requestsLeft > 0) setTimeout(fetchStates, 1500);
+    else { pending.clear(); requestsLeft = 0; }
   }
 
   return { add };
