@@ -14,7 +14,7 @@ import { announce } from "../http.js";
 import Sortable from "../vendor/sortable/sortable.esm.js";
 
 const STEPS = { ArrowUp: -1, ArrowLeft: -1, ArrowDown: 1, ArrowRight: 1 };
-const watched = new WeakSet();
+const attached = new WeakSet();
 
 /** Move `node` before `next`, or to the end. Restores the focus, which the browser removes from a moved element. */
 function move(list, node, next) {
@@ -24,15 +24,15 @@ function move(list, node, next) {
 }
 
 export function sortable(list, { item, handle, onChange = () => {} }) {
-  if (!list || watched.has(list)) return;
-  watched.add(list);
+  if (!list || attached.has(list)) return;
+  attached.add(list);
   const items = () => [...list.children].filter((child) => child.matches(item));
   const ownItem = (target) => {
     const found = target.closest(handle)?.closest(item);
     return found?.parentElement === list ? found : null;
   };
 
-  const passes = (all, from, to) =>
+  const crossesFixed = (all, from, to) =>
     all.slice(Math.min(from, to), Math.max(from, to) + 1).some((one) => one.hasAttribute("data-fixed"));
 
   function read(node, to, words) {
@@ -54,7 +54,7 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     const others = all.filter((one) => one !== node);
     const at = Math.max(0, Math.min(to, others.length));
     if (at === from) return;
-    if (passes(all, from, at)) return read(node, from, "sortFixed");
+    if (crossesFixed(all, from, at)) return read(node, from, "sortFixed");
     move(list, node, others[at] ?? others.at(-1)?.nextElementSibling ?? null);
     node.scrollIntoView({ block: "nearest" });
     notifyMoved(node, from, at, words);
@@ -63,13 +63,13 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
   // For move buttons beside the handle: `list.sortTo(item, 2)`.
   list.sortTo = (node, to) => place(node, to, "sortMoved");
 
-  let held; // the item whose handle has the focus, and its original position
+  let origin; // the item whose handle has the focus, and its original position
   list.addEventListener("focusin", ({ target }) => {
     const node = ownItem(target);
-    if (node && held?.node !== node) held = { node, from: items().indexOf(node) };
+    if (node && origin?.node !== node) origin = { node, from: items().indexOf(node) };
   });
   list.addEventListener("focusout", ({ relatedTarget }) => {
-    if (relatedTarget && held && !held.node.contains(relatedTarget)) held = undefined;
+    if (relatedTarget && origin && !origin.node.contains(relatedTarget)) origin = undefined;
   });
   list.addEventListener("keydown", (event) => {
     const node = ownItem(event.target);
@@ -78,16 +78,17 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     if (event.key in STEPS) place(node, now + STEPS[event.key], "sortMoved");
     else if (event.key === "Home") place(node, 0, "sortMoved");
     else if (event.key === "End") place(node, items().length - 1, "sortMoved");
-    else if (event.key === "Escape" && held?.node === node && held.from !== now) place(node, held.from, "sortBack");
-    else return;
+    else if (event.key === "Escape" && origin?.node === node && origin.from !== now) {
+      place(node, origin.from, "sortBack");
+    } else return;
     event.preventDefault();
     event.stopPropagation();
   });
 
   let before = [];
-  function dropped(node) {
+  function onDrop(node) {
     const [from, to] = [before.indexOf(node), items().indexOf(node)];
-    if (!passes(before, from, to)) return notifyMoved(node, from, to, "sortMoved");
+    if (!crossesFixed(before, from, to)) return notifyMoved(node, from, to, "sortMoved");
     const others = before.filter((one) => one !== node);
     move(list, node, others[from] ?? others.at(-1)?.nextElementSibling ?? null);
     read(node, from, "sortFixed");
@@ -97,11 +98,12 @@ export function sortable(list, { item, handle, onChange = () => {} }) {
     handle,
     // A nested list has its own handles.
     filter: ({ target }, node) => !node || node.hasAttribute("data-fixed") || ownItem(target) !== node,
+    // SortableJS would otherwise prevent the default action, such as focusing, of presses that it ignores.
     preventOnFilter: false,
     animation: matchMedia("(prefers-reduced-motion: reduce)").matches ? 0 : 140,
     ghostClass: "sort-ghost",
     chosenClass: "sort-chosen",
     onStart: () => { before = items(); },
-    onEnd: ({ item: node }) => dropped(node),
+    onEnd: ({ item: node }) => onDrop(node),
   });
 }

@@ -4,16 +4,16 @@
 import { fetchPage, swap } from "../http.js";
 
 const form = document.querySelector("[data-looks]");
-let asking;
+let request;
 let timer;
 
 async function showPreview() {
-  asking?.abort();
-  asking = new AbortController();
+  request?.abort();
+  request = new AbortController();
   const body = new FormData(form);
   body.set("do", "preview");
   try {
-    const page = await fetchPage(form.action, { body, signal: asking.signal });
+    const page = await fetchPage(form.action, { body, signal: request.signal });
     for (const old of form.querySelectorAll("[data-swap]")) swap(old, page.querySelector(`[data-swap=${old.dataset.swap}]`));
   } catch (error) {
     if (error.name !== "AbortError") throw error;

@@ -29,32 +29,32 @@ const TYPING_PAUSE_MILLISECONDS = 200;
 export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   const undo = form.querySelector("[data-undo]");
   const unsaved = form.querySelector("[data-unsaved]");
-  const before = [];
+  const history = [];
   let isDirty = unsaved.textContent.trim() !== "";
-  let now;
-  let looking; // aborts the latest preview or search request
-  let acting = Promise.resolve(); // actions of buttons run one after the other
-  let acts = 0;
+  let current;
+  let previewRequest; // aborts the latest preview or search request
+  let queue = Promise.resolve(); // actions of buttons run one after the other
+  let pendingActions = 0;
   let wantsUndo = false;
   let timer;
 
-  function mark() {
-    undo.disabled = before.length === 0 || acts > 0;
+  function showStatus() {
+    undo.disabled = history.length === 0 || pendingActions > 0;
     unsaved.textContent = isDirty ? unsaved.dataset.words : "";
   }
 
   /** Remember the previous state for Undo, if the rows have changed. */
-  function keep() {
+  function saveState() {
     const next = read();
-    if (next === now) return;
-    before.push(now);
-    now = next;
+    if (next === current) return;
+    history.push(current);
+    current = next;
     isDirty = true;
-    mark();
+    showStatus();
   }
 
   /** Send the form with `action` and swap in the given parts of the response. Returns false if aborted or failed. */
-  async function ask(action, swapped, text = read(), signal = undefined) {
+  async function fetchState(action, swapped, text = read(), signal = undefined) {
     const body = new FormData(form);
     body.set(name, text);
     body.set("do", action);
@@ -66,7 +66,7 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
         const [old, next] = [form, page].map((place) => place.querySelector(`[data-swap=${part}]`));
         swap(old, next);
       }
-      if (swapped.includes("tree")) attached();
+      if (swapped.includes("tree")) attachList();
       return true;
     } catch (error) {
       if (error.name === "AbortError") return false;
@@ -75,39 +75,39 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     }
   }
 
-  function look(action, swapped) {
-    looking?.abort();
-    looking = new AbortController();
-    return ask(action, swapped, read(), looking.signal);
+  function fetchPreview(action, swapped) {
+    previewRequest?.abort();
+    previewRequest = new AbortController();
+    return fetchState(action, swapped, read(), previewRequest.signal);
   }
 
   function showLater() {
     clearTimeout(timer);
-    timer = setTimeout(() => { if (acts === 0) look("preview", parts); }, TYPING_PAUSE_MILLISECONDS);
+    timer = setTimeout(() => { if (pendingActions === 0) fetchPreview("preview", parts); }, TYPING_PAUSE_MILLISECONDS);
   }
 
   const found = form.querySelector("[data-search]");
   const search = new DelayedSearch(TYPING_PAUSE_MILLISECONDS, async (isCurrent) => {
-    await acting;
-    return isCurrent() && look("search", [found.dataset.search]);
+    await queue;
+    return isCurrent() && fetchPreview("search", [found.dataset.search]);
   });
 
-  function attached() {
-    attach({ changed: () => { keep(); showLater(); } });
+  function attachList() {
+    attach({ changed: () => { saveState(); showLater(); } });
     notifyAdded(form.querySelector("[data-swap=tree]"));
   }
 
   /** Run an action after the previous ones. */
-  function act(work) {
+  function enqueue(work) {
     clearTimeout(timer);
-    looking?.abort();
-    acts += 1;
+    previewRequest?.abort();
+    pendingActions += 1;
     form.setAttribute("aria-busy", "true");
-    mark();
-    acting = acting.then(work).finally(() => {
-      acts -= 1;
-      if (acts === 0) form.removeAttribute("aria-busy");
-      mark();
+    showStatus();
+    queue = queue.then(work).finally(() => {
+      pendingActions -= 1;
+      if (pendingActions === 0) form.removeAttribute("aria-busy");
+      showStatus();
       // The remove button was removed with its row, so move the focus to Undo.
       if (wantsUndo && !undo.disabled) undo.focus();
       wantsUndo = false;
@@ -115,11 +115,11 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   }
 
   async function press(action) {
-    keep();
+    saveState();
     const isFocusFree = watchFocus();
     const sent = new Map([...form.querySelectorAll("[data-cleared]")].map((field) => [field, field.value]));
-    if (!(await ask(action, ["tree", ...parts]))) return;
-    keep();
+    if (!(await fetchState(action, ["tree", ...parts]))) return;
+    saveState();
     form.querySelector("#rows-say").textContent = form.querySelector("[data-said]")?.textContent ?? "";
     wantsUndo = action.startsWith("remove");
     if (!action.startsWith("add") && !action.startsWith("copy")) return;
@@ -132,10 +132,10 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
   }
 
   async function goBack() {
-    const last = before.pop();
-    if (last === undefined || !(await ask("preview", ["tree", ...parts], last))) return;
-    now = read();
-    if (before.length === 0) form.querySelector("[data-handle]")?.focus();
+    const last = history.pop();
+    if (last === undefined || !(await fetchState("preview", ["tree", ...parts], last))) return;
+    current = read();
+    if (history.length === 0) form.querySelector("[data-handle]")?.focus();
   }
 
   form.addEventListener("formdata", ({ formData }) => {
@@ -147,32 +147,32 @@ export function attachRows(form, { name, read, attach, parts = ["preview"] }) {
     const action = event.submitter?.value ?? "save";
     if (action === "save") { isDirty = false; return; }
     event.preventDefault();
-    act(() => press(action));
+    enqueue(() => press(action));
   });
   form.addEventListener("keydown", (event) => {
     // Enter in the field of a row must not save the form.
     if (event.key !== "Enter" || !event.target.matches("input[data-part], input[data-adds]")) return;
     event.preventDefault();
     const adds = event.target.dataset.adds;
-    if (adds) act(() => press(adds));
+    if (adds) enqueue(() => press(adds));
     else event.target.blur();
   });
   form.addEventListener("input", ({ target }) => {
     if (target.dataset.search) { search.plan(); return; }
     if (target.dataset.part) showLater();
     isDirty = true;
-    mark();
+    showStatus();
   });
   form.addEventListener("change", ({ target }) => {
-    if (target.dataset.shapes) act(() => press("preview"));
+    if (target.dataset.shapes) enqueue(() => press("preview"));
     // A whole edit of a field is one state for Undo, not each letter.
-    else if (target.dataset.part) keep();
+    else if (target.dataset.part) saveState();
   });
-  undo.addEventListener("click", () => act(goBack));
+  undo.addEventListener("click", () => enqueue(goBack));
   window.addEventListener("beforeunload", (event) => { if (isDirty) event.preventDefault(); });
 
   undo.hidden = false;
-  attached();
-  now = read();
+  attachList();
+  current = read();
   return { search };
 }

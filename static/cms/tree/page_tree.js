@@ -8,7 +8,7 @@ import { openTask } from "./page_task.js";
 const root = document.querySelector("[data-page-tree]");
 const frame = document.querySelector("[data-tree-frame]");
 const menu = document.querySelector("[data-row-menu]");
-const said = document.querySelector("[data-said]");
+const notice = document.querySelector("[data-said]");
 const jobs = document.getElementById("tree-jobs");
 const words = root.dataset;
 const storageKey = `tree:${words.kind}:${words.locale}`;
@@ -116,7 +116,7 @@ async function load(item) {
     notifyAdded(list);
     return true;
   } catch (error) {
-    tell(error.message || words.failed, { isProblem: true });
+    showNotice(error.message || words.failed, { isProblem: true });
     return false;
   } finally {
     item.classList.remove("tree-loading");
@@ -127,7 +127,7 @@ async function loadMore(row) {
   const list = row.parentElement;
   const isFocusFree = watchFocus();
   const fresh = await fetchRows(aboveOf(row).dataset.page, row.dataset.next).catch((error) => {
-    tell(error.message || words.failed, { isProblem: true });
+    showNotice(error.message || words.failed, { isProblem: true });
   });
   if (!fresh) return;
   const first = fresh.firstElementChild;
@@ -270,6 +270,7 @@ function openMenu(item) {
   if (!page) return;
   closeMenu({ back: false });
   const find = (act) => menu.querySelector(`[data-act=${act}]`);
+  // The URL template has a nil UUID in place of the page's id.
   find("edit").href = words.change.replace(/0{8}-0{4}-0{4}-0{4}-0{12}/, page);
   find("site").hidden = !site;
   if (site) find("site").href = site;
@@ -336,26 +337,26 @@ document.addEventListener("pointerdown", ({ target }) => {
 // Moving
 
 /** Report an action or a problem, with a button to undo it. */
-function tell(text, { undo = null, step = "", open = "", follow = false, isProblem = false } = {}) {
-  said.querySelector("[data-said-text]").textContent = text;
-  said.classList.toggle("is-problem", isProblem);
-  said.hidden = false;
-  const button = said.querySelector("[data-undo]");
+function showNotice(text, { undo = null, step = "", open = "", follow = false, isProblem = false } = {}) {
+  notice.querySelector("[data-said-text]").textContent = text;
+  notice.classList.toggle("is-problem", isProblem);
+  notice.hidden = false;
+  const button = notice.querySelector("[data-undo]");
   button.hidden = !undo;
-  const stepButton = said.querySelector("[data-undo-step]");
+  const stepButton = notice.querySelector("[data-undo-step]");
   stepButton.hidden = !step;
   stepButton.value = step;
-  const link = said.querySelector("a[data-said-open]");
+  const link = notice.querySelector("a[data-said-open]");
   link.hidden = !open;
   link.textContent = follow ? words.followWord : words.openWord;
   if (open) link.href = open;
   button.onclick = () => {
-    said.hidden = true;
+    notice.hidden = true;
     move({ pages: [undo.page], versions: [undo.version], to: undo.to, before: undo.before, canUndo: false });
   };
   announce(text);
 }
-said.querySelector("[data-said-close]").addEventListener("click", () => { said.hidden = true; });
+notice.querySelector("[data-said-close]").addEventListener("click", () => { notice.hidden = true; });
 
 let isMoving = false;
 
@@ -370,9 +371,9 @@ async function move({ pages, versions, to, before, canUndo = true }) {
   try {
     const answer = await fetchJson(words.move, { body });
     await refresh(pages[0]);
-    tell(answer.message, { undo: canUndo ? answer.undo : null });
+    showNotice(answer.message, { undo: canUndo ? answer.undo : null });
   } catch (error) {
-    tell(error.message || words.failed, { isProblem: true });
+    showNotice(error.message || words.failed, { isProblem: true });
     if (error.status === 409) await refresh(pages[0]);
   } finally {
     isMoving = false;
@@ -394,10 +395,12 @@ function task(address, page) {
     failed: words.failed,
     onDone: async (answer) => {
       await refresh(answer.page ?? page);
-      tell(answer.message, { undo: answer.undo, step: answer.undo_step, open: answer.open, follow: answer.follow });
+      showNotice(answer.message, {
+        undo: answer.undo, step: answer.undo_step, open: answer.open, follow: answer.follow,
+      });
     },
     onClose: () => { const item = byId(page); if (item) focus(item); },
-    onFail: (text) => tell(text, { isProblem: true }),
+    onFail: (text) => showNotice(text, { isProblem: true }),
   });
 }
 
@@ -428,7 +431,7 @@ const endOf = (list) => (list.querySelector(":scope > li[data-next]") ? "" : "en
 /** Refresh the tree from the server, with the same levels open. */
 async function refresh(id) {
   const hadFocus = root.contains(document.activeElement) || document.activeElement === document.body;
-  const kept = new Set(chosen());
+  const selected = new Set(chosen());
   const scroll = window.scrollY;
   closeMenu({ back: false });
   const page = await fetchPage(location.href).catch(() => null);
@@ -437,7 +440,7 @@ async function refresh(id) {
   swap(root, fresh);
   swap(jobs, page.getElementById(jobs.id));
   if (tree()) prepare(tree());
-  for (const box of boxes()) box.checked = kept.has(box.value);
+  for (const box of boxes()) box.checked = selected.has(box.value);
   showChosen();
   window.scrollTo(0, scroll);
   const item = id && byId(id);
@@ -556,10 +559,10 @@ if (tree()) {
   document.querySelector("[data-tree-keys]").hidden = false;
   const controls = document.querySelector("[data-tree-open]");
   controls.hidden = isFlat || !root.querySelector("[data-toggle]");
-  const every = (isShown) => { for (const row of root.querySelectorAll("[role=treeitem][aria-expanded]")) open(itemOf(row), isShown, { quiet: true }); };
+  const setAll = (isShown) => { for (const row of root.querySelectorAll("[role=treeitem][aria-expanded]")) open(itemOf(row), isShown, { quiet: true }); };
   controls.querySelector("[data-open-all]").hidden = !isWhole;
-  controls.querySelector("[data-open-all]").addEventListener("click", () => every(true));
-  controls.querySelector("[data-close-all]").addEventListener("click", () => every(false));
+  controls.querySelector("[data-open-all]").addEventListener("click", () => setAll(true));
+  controls.querySelector("[data-close-all]").addEventListener("click", () => setAll(false));
   // When the user goes back, the browser restores the checkboxes without an event.
   addEventListener("pageshow", showChosen);
 }

@@ -12,7 +12,7 @@
 
 import Sortable from "../vendor/sortable/sortable.esm.js";
 
-const watched = new WeakSet();
+const attached = new WeakSet();
 let groups = 0;
 
 export const itemsOf = (list) => [...list.children].filter((child) => child.matches("[data-item]"));
@@ -42,8 +42,8 @@ function mark(item) {
 }
 
 export function tree(root, { onMove = () => {} } = {}) {
-  if (!root || watched.has(root)) return;
-  watched.add(root);
+  if (!root || attached.has(root)) return;
+  attached.add(root);
   const deepest = Number(root.dataset.deepest) || 1;
   const group = `tree-${(groups += 1)}`;
   const fits = (item, list) => levelOf(list, root) + heightOf(item) <= deepest;
@@ -87,7 +87,7 @@ export function tree(root, { onMove = () => {} } = {}) {
     notifyMoved(item, from);
   }
 
-  const WAYS = {
+  const KEYS = {
     ArrowUp: (item) => item.previousElementSibling && go(item, item.parentElement, item.previousElementSibling),
     ArrowDown: (item) => item.nextElementSibling && go(item, item.parentElement, item.nextElementSibling.nextElementSibling),
     ArrowLeft: (item) => aboveOf(item) && go(item, aboveOf(item).parentElement, aboveOf(item).nextElementSibling),
@@ -96,19 +96,19 @@ export function tree(root, { onMove = () => {} } = {}) {
     End: (item) => item.nextElementSibling && go(item, item.parentElement, null),
   };
 
-  let held; // the item whose handle has the focus, and its original position
+  let origin; // the item whose handle has the focus, and its original position
   const handled = (target) => target.closest("[data-handle]")?.closest("[data-item]");
   root.addEventListener("focusin", ({ target }) => {
     const item = handled(target);
-    if (held?.item !== item) held = item ? { item, ...placeOf(item) } : undefined;
+    if (origin?.item !== item) origin = item ? { item, ...placeOf(item) } : undefined;
   });
   root.addEventListener("keydown", (event) => {
     const item = handled(event.target);
     if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key in WAYS) WAYS[event.key](item);
-    else if (event.key === "Escape" && held?.item === item && (held.list !== item.parentElement || held.next !== item.nextElementSibling)) {
+    if (event.key in KEYS) KEYS[event.key](item);
+    else if (event.key === "Escape" && origin?.item === item && (origin.list !== item.parentElement || origin.next !== item.nextElementSibling)) {
       const from = placeOf(item);
-      put(item, held.list, held.next);
+      put(item, origin.list, origin.next);
       notifyMoved(item, from, "saidBack");
     } else return;
     event.preventDefault();
