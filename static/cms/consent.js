@@ -20,6 +20,7 @@ if (bar && !isStaff && !isRefused) {
     choices[0]?.focus();
   });
   addEventListener("storage", (event) => {
+    // The key is null after localStorage.clear().
     if (event.key === KEY || event.key === null) publishAnswer(loadAnswer());
   });
   // A page restored from the back/forward cache missed answers given meanwhile.

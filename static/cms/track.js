@@ -40,8 +40,8 @@ function start() {
   });
   // The server counts a form, but cannot read the consent in this browser.
   on("submit", ({ target }) => {
-    const told = target.querySelector?.("[name=_agreed]");
-    if (told) told.value = +may();
+    const field = target.querySelector?.("[name=_agreed]");
+    if (field) field.value = +may();
   });
   addEventListener("pagehide", flush);
   addEventListener("online", flush);
@@ -113,14 +113,14 @@ function clicked({ target, isTrusted, detail, clientX, clientY, timeStamp }) {
 function add(eventType, metadata, place) {
   if (!may() || waiting.length >= 200) return;
   const { postId, postVersion } = document.body.dataset;
-  const told = {
+  const event = {
     eventType,
     postId: postId || null,
     viewportWidth: page.clientWidth || 1,
     ...place,
     metadata: { path: location.pathname, locale: page.lang || undefined, version: +postVersion || undefined, ...metadata },
   };
-  waiting.push(JSON.stringify(told, (name, value) => {
+  waiting.push(JSON.stringify(event, (name, value) => {
     const text = value?.slice?.(0, 500);
     return text?.toWellFormed?.() ?? text ?? value;
   }));

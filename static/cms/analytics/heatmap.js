@@ -2,8 +2,8 @@
 // scripts, so everything is done from here. A click in a module is drawn relative to the module's current box, so that
 // it remains in place if the page above has changed or is wider; other clicks are drawn by their position on the page.
 
-const MOST_SIDE = 16_384; // pixels; browsers allow no larger canvas
-const MOST_AREA = 12_000_000; // pixels, which take 48 MB
+const MAX_SIDE = 16_384; // pixels; browsers allow no larger canvas
+const MAX_AREA = 12_000_000; // pixels, which take 48 MB
 const FAINTEST = 0.28;
 const COLOURS = { 0.1: "#3b6cf0", 0.35: "#17b4b0", 0.55: "#7ac943", 0.72: "#ffd23f", 0.87: "#ff7a1a", 1: "#d4001a" };
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
@@ -18,11 +18,11 @@ function createStage(element) {
   const canvas = over.appendChild(document.createElement("canvas"));
   over.className = "heat-over";
   over.setAttribute("aria-hidden", "true");
-  const stage = { element, frame, view, cells, over, canvas, watch: null, asked: 0, at: "" };
+  const stage = { element, frame, view, cells, over, canvas, watch: null, frameRequest: 0, at: "" };
   view.classList.add("is-fitted");
   new ResizeObserver(() => fit(stage)).observe(view);
   frame.addEventListener("load", () => open(stage));
-  say(stage, "loading");
+  setState(stage, "loading");
   if (isLoaded(frame)) open(stage);
   return stage;
 }
@@ -43,7 +43,7 @@ function findPage({ frame }) {
   }
 }
 
-function say({ element }, state) {
+function setState({ element }, state) {
   if (element.dataset.state === state) return;
   element.dataset.state = state;
   element.querySelector("[data-heat-said]").textContent = element.dataset[state] ?? "";
@@ -52,7 +52,7 @@ function say({ element }, state) {
 function open(stage) {
   stage.watch?.disconnect();
   const page = findPage(stage);
-  if (!page) return say(stage, "failed");
+  if (!page) return setState(stage, "failed");
   fit(stage);
   // Images that load late and details that are opened change the height of the page.
   stage.watch = new ResizeObserver(() => scheduleDraw(stage));
@@ -90,8 +90,8 @@ function follow() {
 }
 
 function scheduleDraw(stage) {
-  cancelAnimationFrame(stage.asked);
-  stage.asked = requestAnimationFrame(() => draw(stage));
+  cancelAnimationFrame(stage.frameRequest);
+  stage.frameRequest = requestAnimationFrame(() => draw(stage));
 }
 
 function draw(stage) {
@@ -100,20 +100,20 @@ function draw(stage) {
   const { canvas } = stage;
   const width = page.documentElement.clientWidth;
   const height = Math.max(page.documentElement.scrollHeight, 1);
-  const factor = Math.min(1, MOST_SIDE / height, MOST_SIDE / width, Math.sqrt(MOST_AREA / (width * height)));
+  const factor = Math.min(1, MAX_SIDE / height, MAX_SIDE / width, Math.sqrt(MAX_AREA / (width * height)));
   canvas.width = Math.max(1, Math.floor(width * factor));
   canvas.height = Math.max(1, Math.floor(height * factor));
   canvas.style.width = `${width}px`;
   canvas.style.height = `${height}px`;
-  const most = Number(stage.element.dataset.heatMost);
+  const maxCount = Number(stage.element.dataset.heatMost);
   const points = placePoints(page, stage.cells, width).map(([x, y, count]) => [
     x * factor,
     y * factor,
-    Math.min(1, Math.sqrt(count / most)),
+    Math.min(1, Math.sqrt(count / maxCount)),
   ]);
   const radius = Math.max(2, (9 + width / 110) * factor);
   window.simpleheat(canvas).data(points).max(1).radius(radius, radius * 0.8).gradient(COLOURS).draw(FAINTEST);
-  say(stage, "ready");
+  setState(stage, "ready");
 }
 
 // Return every cell as [x, y, count] in pixels of the document.

@@ -1,6 +1,6 @@
 // Makes [data-copies] buttons copy a field or the text of an element. Without this file, users select the text by hand.
 
-const said = document.querySelector("[data-copy-said]");
+const status = document.querySelector("[data-copy-said]");
 
 function selectText(element) {
   if (element.select) {
@@ -24,15 +24,15 @@ async function copyText(element) {
 for (const button of document.querySelectorAll("[data-copies]")) {
   const text = document.getElementById(button.dataset.copies);
   const label = [...button.childNodes].find((node) => node.nodeType === Node.TEXT_NODE);
-  const before = label.data;
+  const oldLabel = label.data;
   button.hidden = false;
   text.addEventListener("focus", () => text.select?.());
   button.addEventListener("click", async () => {
-    if (!(await copyText(text)) || !said) return;
-    label.data = said.dataset.words;
+    if (!(await copyText(text)) || !status) return;
+    label.data = status.dataset.words;
     // A live region announces the same text again only if it was empty in between.
-    said.textContent = "";
-    setTimeout(() => { said.textContent = said.dataset.words; }, 50);
-    setTimeout(() => { label.data = before; }, 2000);
+    status.textContent = "";
+    setTimeout(() => { status.textContent = status.dataset.words; }, 50);
+    setTimeout(() => { label.data = oldLabel; }, 2000);
   });
 }

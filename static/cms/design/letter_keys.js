@@ -29,6 +29,7 @@ function notice() {
 export function startLetterKeys() {
   const areOff = document.documentElement.dataset.letterKeys === "off";
 
+  // Capture on the window, to run before the handlers of all other scripts.
   window.addEventListener("keydown", (event) => {
     const isLetter = event.key.length === 1 && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.target.closest?.(TYPED)) {

@@ -31,12 +31,12 @@ export function preparePalette(palette, recentPages) {
 
   // Return the buttons in the header of an open post as options. Choosing one presses the button.
   function headerActions(query) {
-    const asked = query.toLocaleLowerCase().split(/\s+/);
+    const terms = query.toLocaleLowerCase().split(/\s+/);
     // The header has one set of buttons for an unchanged form and one for a changed form; the other set is hidden.
     const buttons = document.querySelectorAll("[data-editor-header] .editor-actions :is(button:enabled, a):not([hidden])");
     return [...buttons]
       .map((button) => ({ label: button.textContent.trim().replace(/\s+/g, " "), icon: "file", url: "#", button }))
-      .filter(({ label }) => label && asked.every((word) => label.toLocaleLowerCase().includes(word)));
+      .filter(({ label }) => label && terms.every((word) => label.toLocaleLowerCase().includes(word)));
   }
 
   function option({ label, url, icon: name, hint, button }, number) {
@@ -54,9 +54,9 @@ export function preparePalette(palette, recentPages) {
     text.textContent = label;
     link.append(icon(name), text);
     if (hint) {
-      const more = document.createElement("small");
-      more.textContent = hint;
-      link.append(more);
+      const small = document.createElement("small");
+      small.textContent = hint;
+      link.append(small);
     }
     return link;
   }

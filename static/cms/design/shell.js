@@ -56,7 +56,7 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
-// A menu of choices that would leave the window opens to the other side.
+// A menu of choices that would leave the window opens to the other side. Toggle events do not bubble, so capture them.
 document.addEventListener("toggle", ({ target }) => {
   const choices = target.matches?.("details.chip[open]") ? target.querySelector(".chip-choices") : null;
   if (!choices) return;
@@ -75,14 +75,14 @@ if (sheet) start(sheet);
 
 function start(dialog) {
   const places = new Map([...dialog.querySelectorAll("[data-go]")].map((line) => [line.dataset.go, line.dataset.to]));
-  const own = dialog.querySelector("[data-page-keys-here]");
+  const pageKeys = dialog.querySelector("[data-page-keys-here]");
   let isGoing = false;
   let forget;
 
   function show() {
     const parts = [...document.querySelectorAll("template[data-page-keys]")].map((one) => one.content.cloneNode(true));
-    own.replaceChildren(...parts);
-    own.parentElement.hidden = !own.childElementCount;
+    pageKeys.replaceChildren(...parts);
+    pageKeys.parentElement.hidden = !pageKeys.childElementCount;
     dialog.showModal();
   }
 
@@ -112,8 +112,8 @@ function start(dialog) {
   document.addEventListener("keydown", (event) => {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.target.closest?.(TYPED) || document.querySelector("dialog[open]")) return;
-    const done = isGoing ? go(event.key) : act(event.key);
-    if (done) event.preventDefault();
+    const isHandled = isGoing ? go(event.key) : act(event.key);
+    if (isHandled) event.preventDefault();
   });
 
   /** Return whether the page has its own shortcut for a key, which takes precedence. */
@@ -273,9 +273,9 @@ if (palette) {
     });
   }
   document.addEventListener("keydown", (event) => {
-    const isAsked = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
+    const isShortcut = event.key.toLowerCase() === "k" && (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey;
     // In rich text the same shortcut sets a link.
-    if (!isAsked || event.defaultPrevented || event.target.closest?.("[contenteditable=true]")) return;
+    if (!isShortcut || event.defaultPrevented || event.target.closest?.("[contenteditable=true]")) return;
     if (document.querySelector("dialog[open]")) return;
     event.preventDefault();
     openPalette();

@@ -32,7 +32,7 @@ const postId = document.body.dataset.postId;
 export async function start(style) {
   const me = await fetchJson("/api/auth/me");
   const page = await fetchJson(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`);
-  const may = (right) => me.permissions.includes(right);
+  const hasPermission = (right) => me.permissions.includes(right);
   const notes = page.data.reverse();
   const { root, announce } = await frame(style);
   const pins = root.appendChild(make("div", { class: "pins" }));
@@ -57,7 +57,7 @@ export async function start(style) {
     toggle.setAttribute("aria-expanded", String(!panel.hidden));
     const rows = notes.map((note, place) => row(note, place + 1));
     const list = rows.length ? make("ol", {}, rows) : make("p", {}, [say.none]);
-    const buttons = [may("feedback.create") && button(say.add, add), button(say.close, () => open(false))];
+    const buttons = [hasPermission("feedback.create") && button(say.add, add), button(say.close, () => open(false))];
     const more = page.meta.total > page.data.length && make("p", { class: "quiet" }, [say.more]);
     panel.replaceChildren(make("h2", {}, [say.title]), make("p", { class: "buttons" }, buttons), list, more || "");
     draw();
@@ -74,7 +74,7 @@ export async function start(style) {
       make("p", { class: "text" }, [note.content]),
       make("p", { class: "buttons" }, [
         at && button(say.where, () => pins.querySelector(`[data-pin="${note.id}"]`)?.focus()),
-        may("feedback.resolve") && button(isOpen ? say.resolve : say.reopen, () => settle(note)),
+        hasPermission("feedback.resolve") && button(isOpen ? say.resolve : say.reopen, () => settle(note)),
       ]),
     ]);
   }
@@ -200,13 +200,13 @@ function write(root, save) {
   const dialog = root.appendChild(make("dialog", { "aria-labelledby": "write" }, [form]));
   dialog.showModal();
   return new Promise((resolve) => {
-    let made = null;
-    dialog.addEventListener("close", () => { dialog.remove(); resolve(made); });
+    let result = null;
+    dialog.addEventListener("close", () => { dialog.remove(); resolve(result); });
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       problem.textContent = "";
       try {
-        made = await save(Object.fromEntries(new FormData(form)));
+        result = await save(Object.fromEntries(new FormData(form)));
         dialog.close();
       } catch (error) {
         problem.textContent = error.message || say.failed;

@@ -97,17 +97,17 @@ function startTools(saving) {
     failed = button;
     check(button).finally(() => { failed = null; });
   });
-  const acts = { "]": () => step(rows(), 1), "[": () => step(rows(), -1), o: () => step(openPlaces(), 1) };
+  const shortcuts = { "]": () => step(rows(), 1), "[": () => step(rows(), -1), o: () => step(openPlaces(), 1) };
   document.addEventListener("keydown", (event) => {
     if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "s") {
       event.preventDefault();
       saving?.save();
       return;
     }
-    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !acts[event.key]) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || !shortcuts[event.key]) return;
     if (isTyping(event.target) || document.querySelector("dialog[open]")) return;
     event.preventDefault();
-    acts[event.key]();
+    shortcuts[event.key]();
   });
 }
 
