@@ -123,8 +123,8 @@ export function watchChanges(form) {
     const removedIds = new Set(removed);
     for (const path of paths) if (isNew(partOf(path)) || removedIds.has(partOf(path))) paths.delete(path);
     for (const id of [...order.filter(isNew), ...removed]) paths.add(`modules.${id}`);
-    const isMoved = order.filter((id) => savedIds.has(id)).join() !== wasOrder.filter((id) => currentIds.has(id)).join();
-    if (isMoved) paths.add("order");
+    const remaining = wasOrder.filter((id) => currentIds.has(id));
+    if (order.filter((id) => savedIds.has(id)).join() !== remaining.join()) paths.add("order");
     return paths;
   }
 

@@ -72,7 +72,12 @@ function start() {
   document.addEventListener("visibilitychange", () => {
     clearTimeout(sleepTimer);
     if (!document.hidden) return open();
-    sleepTimer = setTimeout(() => { const current = socket; socket = undefined; clearTimeout(silenceTimer); current?.close(); }, HIDDEN_MILLISECONDS);
+    sleepTimer = setTimeout(() => {
+      const current = socket;
+      socket = undefined; // so that the close handler does not reconnect
+      clearTimeout(silenceTimer);
+      current?.close();
+    }, HIDDEN_MILLISECONDS);
   });
   window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
 

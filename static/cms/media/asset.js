@@ -189,7 +189,8 @@ function previewReplacement(form) {
     part("after-size").textContent = `${width}\u00a0×\u00a0${height}`;
     const [oldWidth, oldHeight] = [Number(form.dataset.width), Number(form.dataset.height)];
     const warnings = [];
-    if (oldWidth && Math.abs(width / height / (oldWidth / oldHeight) - 1) > 0.02) warnings.push(form.dataset.otherShape);
+    const change = Math.abs(width / height / (oldWidth / oldHeight) - 1);
+    if (oldWidth && change > 0.02) warnings.push(form.dataset.otherShape);
     if (oldWidth && width < oldWidth * 0.8 && width < 1600) warnings.push(form.dataset.smaller);
     part("after-warning").hidden = warnings.length === 0;
     part("after-warning").textContent = warnings.join(" ");
