@@ -1,4 +1,4 @@
-// Reads the delivery API: a menu, the list of articles, and whatever stands at a path.
+// Reads the delivery API: a menu, the list of articles, and the page at a path.
 import { richText } from "./richtext.js";
 
 const query = new URLSearchParams(location.search);
@@ -6,7 +6,7 @@ const cms = query.get("cms") ?? document.documentElement.dataset.cms;
 const locale = document.documentElement.dataset.locale;
 const main = document.querySelector("main");
 
-/** The answer of the CMS. An error is thrown with the sentence that it gives. */
+/** Returns the answer of the CMS. Throws an error with the message of the CMS. */
 async function read(path, parameters) {
   const address = new URL(path, cms);
   address.search = new URLSearchParams(parameters);
@@ -22,7 +22,7 @@ function element(name, ...children) {
   return made;
 }
 
-/** A link to a page of this frontend, or to another site. */
+/** Makes a link to a page of this frontend, or to another site. */
 function link(url, ...children) {
   const made = element("a", ...children);
   made.href = url;
@@ -54,7 +54,7 @@ async function showList() {
   main.replaceChildren(element("h1", "Articles"), element("ul", ...entries));
 }
 
-/** How each type of module looks here; the others are left out. Overrides stand on top of shared props. */
+/** Renders each type of module; others are left out. Overrides replace shared props. */
 const modules = {
   prose: (props) => richText(props.content, link),
   faq: (props) =>
@@ -89,7 +89,7 @@ async function show() {
   }
 }
 
-/** The page names its post by now: views and clicks are counted from here on. */
+/** Starts to count views and clicks. The page already names its post. */
 function count() {
   const script = element("script");
   script.type = "module";

@@ -1,4 +1,4 @@
-// A rich-text document as elements. Nothing is ever read as markup: texts stay texts.
+// Turns a rich-text document into elements. Texts stay texts: the script never reads them as markup.
 
 const MARKS = { bold: "strong", italic: "em", strike: "s", superscript: "sup", subscript: "sub", code: "code" };
 const BLOCKS = {
@@ -13,7 +13,7 @@ const BLOCKS = {
   tableCell: "td",
 };
 
-/** The nodes of a document. `link(url, ...children)` makes the links. */
+/** Returns the nodes of a document. `link(url, ...children)` makes the links. */
 export function richText(document, link) {
   return (document?.content ?? []).map((node) => block(node, link));
 }
@@ -62,7 +62,7 @@ function inline(node, link) {
   }, window.document.createTextNode(node.text ?? ""));
 }
 
-/** An address that may be followed: of this site, of the web or of a mailbox. */
+/** Returns an address that a link may have: of this site, of the web or of a mailbox. */
 function safe(url) {
   return /^(https?:\/\/|mailto:|\/(?!\/)|#)/i.test(url ?? "") ? url : null;
 }
