@@ -37,7 +37,7 @@ MAKES_IMAGES: Final = "generate_image"
 
 
 @dataclass(frozen=True, slots=True)
-class Answering:
+class ResolvedProvider:
     """The provider and model that would answer now. `problem` is the reason if none would. Never contains a key."""
 
     provider: str
@@ -68,8 +68,8 @@ class Agent:
 
     definition: AgentDefinition
     is_enabled: bool
-    text: Answering
-    media: Answering | None
+    text: ResolvedProvider
+    media: ResolvedProvider | None
     tools: tuple[str, ...]
     account: AgentAccount
     doubts: tuple[UnknownName, ...]
@@ -130,25 +130,25 @@ def place_of(file: Path) -> str:
     return f"CMS_AGENTS_DIR/{file.name}"
 
 
-def _answering(agent: AgentDefinition, defaults: AiDefaults) -> Answering:
+def _answering(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider:
     try:
         choice = choose_provider(agent.llm_config, agent.id, defaults)
-        return Answering(choice.provider, choice.model)
+        return ResolvedProvider(choice.provider, choice.model)
     except ProviderError as error:
         config = agent.llm_config
         named = config.provider_text or defaults.text_provider or config.provider or ""
-        return Answering(named, "", str(error))
+        return ResolvedProvider(named, "", str(error))
 
 
-def _media(agent: AgentDefinition, defaults: AiDefaults) -> Answering | None:
+def _media(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider | None:
     if MAKES_IMAGES not in {tool.name for tool in listed_tools(agent)}:
         return None
     try:
         choice = choose_media_provider(agent.llm_config, agent.id, defaults)
-        return Answering(choice.provider, choice.model)
+        return ResolvedProvider(choice.provider, choice.model)
     except ProviderError as error:
         named = agent.llm_config.provider_media or defaults.media_provider
-        return Answering(named, "", str(error))
+        return ResolvedProvider(named, "", str(error))
 
 
 def _account(agent: AgentDefinition, users: dict[str, User], system: User | None) -> AgentAccount:

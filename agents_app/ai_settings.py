@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 TEXT_PROVIDERS: Final[tuple[str, ...]] = get_args(TextProvider)
 MEDIA_PROVIDERS: Final[tuple[str, ...]] = get_args(MediaProvider)
@@ -94,7 +94,7 @@ def check_provider_and_model(
         # The stored model belongs to the previous provider.
         return name, present[1] if name == present[0] else ""
     field = f"{kind}Model"
-    refuse_unstorable(model, field)
+    reject_unstorable(model, field)
     model = model.strip()
     if len(model) > MODEL_MAX or not model.isprintable():
         raise invalid(
@@ -171,7 +171,7 @@ CHECK_TIMEOUT: Final = timedelta(seconds=30)
 
 
 @transaction.atomic
-def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
+def request_connection_test(*, provider: str, actor: Actor) -> ProviderCheck:
     """Queue a request for the provider's list of models, which costs nothing.
 
     Raises `NotFound`, `RuleViolation` if the provider has neither a key nor an address, `Conflict`
@@ -212,7 +212,7 @@ def ask_check(*, provider: str, actor: Actor) -> ProviderCheck:
     return row
 
 
-def check_provider(provider: str) -> None:
+def run_connection_test(provider: str) -> None:
     """Run a requested connection test. Idempotent."""
     # Imported here, because only a worker runs tests and the HTTP client is slow to load.
     from agents_app.providers.model_list import list_models

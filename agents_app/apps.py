@@ -25,7 +25,7 @@ class AgentsConfig(AppConfig):
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
-        from agents_app.runs.queries import read_run_metrics, texts_given_to
+        from agents_app.runs.queries import read_run_metrics, run_input_texts
         from content.inbox.judgement import change_sources
         from proofroom.core import redaction
         from proofroom.core.admin.navigation import (
@@ -41,7 +41,7 @@ class AgentsConfig(AppConfig):
         settings.CMS_ENV.require_known_providers()
         redaction.secret_sources.register(agent_api_keys)
         read_metrics.register(read_run_metrics)
-        change_sources.register(texts_given_to)
+        change_sources.register(run_input_texts)
         triggers.subscribe_triggers()
         reactions.subscribe_reactions()
         ownership.register_write_guard()

@@ -40,7 +40,7 @@ from media.models import Asset
 from media.services.files import store_image
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, NotFound, RuleViolation, invalid
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 if TYPE_CHECKING:
     from agents_app.providers.image_generation import MadeImage
@@ -187,8 +187,8 @@ def generate_asset(
 
 
 def check_words(prompt: str, alt_text: str) -> tuple[str, str]:
-    refuse_unstorable(prompt, "prompt")
-    refuse_unstorable(alt_text, "altText")
+    reject_unstorable(prompt, "prompt")
+    reject_unstorable(alt_text, "altText")
     prompt = prompt.strip()
     if not prompt or len(prompt) > PROMPT_MAX:
         raise invalid("prompt", f"prompt says what to show, in 1 to {PROMPT_MAX:,} characters.")

@@ -8,7 +8,7 @@ from celery import shared_task
 from django.conf import settings
 
 from agents_app import ai_settings
-from agents_app.batches.lifecycle import take_back_batch, wake_waiting
+from agents_app.batches.lifecycle import requeue_stalled_reverts, revert_batch_runs
 from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
 from proofroom.core.independent_steps import independent_steps
@@ -26,18 +26,18 @@ def sweep_runs() -> int:
         with step("the sweep of runs"):
             count += lifecycle.sweep_runs()
         with step("waking batches that are to be reverted"):
-            count += wake_waiting()
+            count += requeue_stalled_reverts()
     return count
 
 
 @shared_task(name="agents_app.tasks.revert_batch")
 def revert_batch(batch_id: str) -> None:
-    take_back_batch(UUID(batch_id))
+    revert_batch_runs(UUID(batch_id))
 
 
 @shared_task(name="agents_app.tasks.test_provider")
 def test_provider(provider: str) -> None:
-    ai_settings.check_provider(provider)
+    ai_settings.run_connection_test(provider)
 
 
 @shared_task(name="agents_app.tasks.prune_transcripts")
@@ -58,4 +58,4 @@ def sweep_reactions() -> int:
 
 @shared_task(name="agents_app.tasks.keep_reactions")
 def keep_reactions() -> int:
-    return outcomes.keep_outcomes()
+    return outcomes.copy_delivery_outcomes()

@@ -71,6 +71,6 @@ class AnalyticsConfig(AppConfig):
 def _create_partitions(**kwargs: Any) -> None:
     if not migrate.is_complete():
         return
-    from analytics.ingest.partitions import keep_ahead
+    from analytics.ingest.partitions import create_partitions_ahead
 
-    keep_ahead()
+    create_partitions_ahead()

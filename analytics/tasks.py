@@ -7,7 +7,7 @@ from typing import Final
 from celery import shared_task
 from django.conf import settings
 
-from analytics.ingest.partitions import keep_ahead
+from analytics.ingest.partitions import create_partitions_ahead
 from analytics.rollups.aggregate import add_all, close_months
 from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.merge_rare import merge_rare_values
@@ -50,7 +50,7 @@ def prune_events() -> int:
     count = 0
     with independent_steps() as step:
         with step("making months ahead"):
-            keep_ahead()
+            create_partitions_ahead()
         with step("forgetting old events"):
             count += forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
         with step("forgetting old figures"):

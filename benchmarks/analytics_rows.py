@@ -7,7 +7,7 @@ from typing import Final
 
 from django.db import connection
 
-from analytics.ingest.partitions import keep_ahead
+from analytics.ingest.partitions import create_partitions_ahead
 from analytics.models import AnalyticsEvent
 
 DAYS: Final = 396
@@ -76,7 +76,7 @@ def make_months() -> None:
     days = [START + timedelta(days=day) for day in range(0, DAYS, 28)]
     rows = [AnalyticsEvent(event_type="view", created_at=day) for day in days]
     AnalyticsEvent.objects.bulk_create(rows)
-    keep_ahead()
+    create_partitions_ahead()
     AnalyticsEvent.objects.all().delete()
 
 

@@ -26,7 +26,7 @@ from django.urls import re_path  # noqa: E402
 from proofroom.core.caching.front_applications import FrontASGI  # noqa: E402
 from proofroom.core.database.postgresql.answer_watch import WEB_LIMITS, answer_watch  # noqa: E402
 from proofroom.core.outbox.wake_ups import gathered_wake_ups  # noqa: E402
-from proofroom.core.realtime.websockets import from_this_site, unless_database_away  # noqa: E402
+from proofroom.core.realtime.websockets import from_this_site, handle_database_unreachable  # noqa: E402
 
 answer_watch.limits.update(WEB_LIMITS)
 gathered_wake_ups.turn_on()
@@ -43,7 +43,7 @@ nothing_there = re_path("", WebsocketDenier.as_asgi())
 application = ProtocolTypeRouter(
     {
         "http": FrontASGI(http, is_listening=True),
-        "websocket": unless_database_away(
+        "websocket": handle_database_unreachable(
             from_this_site(AuthMiddlewareStack(URLRouter([*websockets, nothing_there])))
         ),
     }

@@ -19,8 +19,8 @@ from django.views.csrf import csrf_failure as csrf_page
 from proofroom.core.database.faults import (
     RETRY_AFTER_SECONDS,
     describe_outage,
-    is_database_away,
-    log_database_away,
+    is_database_unreachable,
+    log_database_unreachable,
 )
 from proofroom.core.observability.work_ids import current_ids
 from proofroom.core.templatetags.shell import THEME_COOKIE, THEMES
@@ -109,7 +109,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
     except TemplateDoesNotExist:
         raise
     except Exception as error:
-        if is_database_away(error):
+        if is_database_unreachable(error):
             return unavailable(request, error)
         # The page of the site needs the database and other apps. A plain response is better than a second error.
         logger.exception("the page for 404 failed")
@@ -130,7 +130,7 @@ def too_many_requests(request: HttpRequest) -> HttpResponse:
 def server_error(request: HttpRequest) -> HttpResponse:
     """Return the response for an exception. Django calls this while it handles the exception."""
     error = sys.exc_info()[1]
-    if is_database_away(error):
+    if is_database_unreachable(error):
         return unavailable(request, error)
     if _is_api(request):
         return _json(500, "server_error", "Something went wrong here. It has been logged.")
@@ -165,7 +165,7 @@ def _admin_failure(request: HttpRequest, status: int, *, may_be_done: bool = Fal
 
 def unavailable(request: HttpRequest, error: BaseException | None) -> HttpResponse:
     """Return the response while the database is unavailable. It does not query the database."""
-    log_database_away(error, f"{request.method} {request.path_info}")
+    log_database_unreachable(error, f"{request.method} {request.path_info}")
     outage = describe_outage(error)
     response: HttpResponse
     if _is_api(request):

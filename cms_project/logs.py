@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
 from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
 
@@ -65,7 +65,7 @@ class LogFileHandler(WatchedFileHandler):
     a warning once a minute.
     """
 
-    _failure_report: ClassVar = OnceAMinute()
+    _failure_report: ClassVar = MinuteTimer()
 
     def emit(self, record: logging.LogRecord) -> None:
         try:

@@ -76,10 +76,10 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
         return
     import sentry_sdk
 
-    from proofroom.core.once_a_minute import OnceAMinute
+    from proofroom.core.once_a_minute import MinuteTimer
 
     # During an outage every request fails for the same reason. One report a minute is enough.
-    outage_sent = OnceAMinute()
+    outage_sent = MinuteTimer()
 
     def clean(event: Event, hint: Hint) -> Event | None:
         if is_of_outage(hint) and not outage_sent.is_due():
@@ -105,7 +105,7 @@ def is_of_outage(hint: Hint) -> bool:
     record, exc_info = hint.get("log_record"), hint.get("exc_info")
     if record is not None and record.name == faults.logger.name:
         return True
-    return exc_info is not None and faults.is_database_away(exc_info[1])
+    return exc_info is not None and faults.is_database_unreachable(exc_info[1])
 
 
 def redact_event(event: Event, secrets: list[str]) -> Event:

@@ -30,7 +30,7 @@ from content.document.labels import type_label
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
 from content.models import Layer, Post, Status
 from content.store.opening_images import load_pictures, opening_module
-from content.store.scopes import about_visible, visible_to
+from content.store.scopes import filter_by_visible_post, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may
@@ -173,7 +173,7 @@ def scheduled(who: Scoped) -> QuerySet[Post]:
 
 def open_feedback(who: Scoped) -> QuerySet[Feedback]:
     pending = Feedback.objects.filter(status=FeedbackStatus.PENDING, post__deleted_at__isnull=True)
-    return about_visible(pending, who)
+    return filter_by_visible_post(pending, who)
 
 
 def broken_runs(who: Actor) -> QuerySet[AgentRun]:

@@ -38,7 +38,7 @@ class ContentConfig(AppConfig):
         from proofroom.core.content_scope import (
             post_lookups,
             scope_checks,
-            scope_parts,
+            scope_dimensions,
         )
         from proofroom.core.diagnostics import doctor
         from proofroom.core.find_replace import text_sources
@@ -51,7 +51,7 @@ class ContentConfig(AppConfig):
         event_subscribers.subscribe()
         register_kinds()
         name_lookups.register(visible_titles, name="post")
-        scoped_holders.register((media_usage.POST, media_usage.posts_inside))
+        scoped_holders.register((media_usage.POST, media_usage.ids_of_posts_in_scope))
         holder_lookups.register(media_usage.label_posts, name=media_usage.POST)
         holder_lookups.register(media_usage.label_global_modules, name=media_usage.GLOBAL)
         post_type_sources.register(
@@ -62,7 +62,7 @@ class ContentConfig(AppConfig):
         read_metrics.register(read_inbox_metrics)
         read_metrics.register(read_overdue_metrics)
         scope_checks.register(is_in_scope)
-        scope_parts.register(SectionPart(), name="sections")
+        scope_dimensions.register(SectionPart(), name="sections")
         post_lookups.register(PostTableLookup(), name="posts")
         doctor.app_checks.register(("inbox", check_queue, doctor.CHECK_DATABASE))
         # Drafts may be older than the inbox, and only after `migrate` all tables exist.

@@ -24,6 +24,7 @@ from proofroom.definitions import (
     Module,
     ModuleGroupDefinition,
     PostType,
+    exclusion_reason,
     module_groups,
     modules,
     post_types,
@@ -31,7 +32,6 @@ from proofroom.definitions import (
     taxonomies,
     validate_custom_fields,
     validate_props,
-    why_excluded,
 )
 
 _COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]]] = {
@@ -184,7 +184,7 @@ def _group_reasons(group: type[ModuleGroupDefinition]) -> Iterator[Reason]:
             continue
         if entry.scope not in module.allowed_scopes:
             yield f"{entry.type} may not be {entry.scope}", _known(module.allowed_scopes), "E009"
-        if group.post_type in post_types and (why := why_excluded(group.post_type, entry.type)):
+        if group.post_type in post_types and (why := exclusion_reason(group.post_type, entry.type)):
             yield f"{entry.type} may not stand here: {why}", "Choose another module.", "E010"
         try:
             entry.full_props()

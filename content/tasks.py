@@ -9,7 +9,7 @@ from django.conf import settings
 
 from content.find_replace.runs import REPLACEMENTS
 from content.inbox.decision_batches import DECISION_BATCHES
-from content.inbox.rejections import forget_old_rejections
+from content.inbox.rejections import delete_old_rejections
 from content.posts.autosave import delete_expired_copies
 from content.posts.jobs import POST_JOBS
 from content.posts.publish import publish_due_posts as publish_due
@@ -49,7 +49,7 @@ def purge_trash() -> int:
         with step("deleting expired draft copies"):
             delete_expired_copies()
         with step("forgetting old rejections"):
-            forget_old_rejections()
+            delete_old_rejections()
         with step("forgetting old jobs"):
             forget_old_jobs()
         with step("emptying the trash"):

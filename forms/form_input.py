@@ -36,7 +36,7 @@ from proofroom.core.validation.errors import (
 )
 from proofroom.core.validation.form_fields import FormField
 from proofroom.core.validation.host_names import has_valid_host
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.core.validation.slugs import clean_ascii_slug, is_ascii_slug
 from proofroom.definitions.richtext.links import is_external, safe_href
@@ -143,7 +143,7 @@ def input_values(form: FormDefinition) -> JsonObject:
 
 def read_definition(values: Mapping[str, Json]) -> FormInput:
     """Parse a definition from values by API name. Raises `RuleViolation` by path."""
-    refuse_unstorable(values)
+    reject_unstorable(values)
     given = dict(values)
     if given.get("redirectUrl", "") is None:
         given["redirectUrl"] = ""

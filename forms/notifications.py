@@ -13,11 +13,11 @@ from forms.queries import titles_of_forms
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
-from proofroom.notifications.services import people_with
+from proofroom.notifications.services import users_with_permission
 
 
 def _find_submitted(event: Event) -> list[Notice]:
-    people = people_with("forms.submissions", but=event.actor_id)
+    people = users_with_permission("forms.submissions", but=event.actor_id)
     slug, id_ = str(event.payload["formSlug"]), str(event.payload["submissionId"])
     return [Notice(people, slug, id_)]
 

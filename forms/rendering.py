@@ -15,7 +15,7 @@ from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.caching.content_memo import note_failure
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 
 logger = logging.getLogger(__name__)
 _AUTOCOMPLETE: Final[Mapping[str, str]] = {
@@ -44,7 +44,7 @@ _AUTOCOMPLETE_BY_TYPE: Final[Mapping[FieldType, str]] = {
     "tel": "tel",
     "url": "url",
 }
-_FORMS: Final = Statement(
+_FORMS: Final = CompiledQuery(
     lambda slugs, locale, default: FormDefinition.objects.filter(
         slug__in=slugs, locale__in=[locale, default]
     ).values(

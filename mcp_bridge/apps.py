@@ -10,7 +10,7 @@ class McpBridgeConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from mcp_bridge.access.server_access import tell_of_change
+        from mcp_bridge.access.server_access import notify_access_change
         from mcp_bridge.call_log import client_names
         from proofroom.core import outbox
         from proofroom.core.activity.presenters import name_lookups
@@ -32,7 +32,7 @@ class McpBridgeConfig(AppConfig):
             "mcp_client.limited",
             "mcp_client.token-reused",
         )
-        outbox.subscribe_inside(ends_access, tell_of_change)
+        outbox.subscribe_in_transaction(ends_access, notify_access_change)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SETTINGS,

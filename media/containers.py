@@ -82,7 +82,7 @@ class _File:
         raise ValueError("an item lies outside the data")
 
 
-def blank_metadata(content: bytes) -> bytes:
+def zero_avif_metadata(content: bytes) -> bytes:
     """Return the file with zeros in place of camera data, locations, previews and other boxes.
 
     Nothing is removed, because the file refers to its data by absolute offsets.
@@ -322,6 +322,6 @@ COPIERS: Final[Mapping[str, Callable[[bytes], bytes]]] = {
     "PNG": _png,
     "WEBP": _webp,
     "GIF": _gif,
-    "AVIF": blank_metadata,
+    "AVIF": zero_avif_metadata,
 }
 """Functions by name of the format."""

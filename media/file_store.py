@@ -149,7 +149,7 @@ def _wake_deletion() -> None:
     send_after_commit(lambda: queue_task("media.tasks.delete_files"), "files to delete", once=True)
 
 
-def delete_due() -> int:
+def delete_due_files() -> int:
     """Delete files whose time has come and return their number. Safe to run twice, also concurrently."""
     total = 0
     while True:

@@ -35,7 +35,7 @@ def visible_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
     return rows.filter(Q(uploaded_by=actor.user.pk) | ~Exists(uses) | Exists(inside))
 
 
-def only_visible(assets: Mapping[str, Asset], actor: Actor) -> Mapping[str, Asset]:
+def filter_visible_assets(assets: Mapping[str, Asset], actor: Actor) -> Mapping[str, Asset]:
     """Return the assets visible to the actor. One query, none for actors without limits."""
     if not assets or not reading_scopes(actor):
         return assets

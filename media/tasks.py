@@ -25,7 +25,7 @@ def sweep_variants() -> int:
 @shared_task(name="media.tasks.delete_files")
 def delete_files() -> int:
     """Delete unused files and return their number."""
-    return file_store.delete_due()
+    return file_store.delete_due_files()
 
 
 @shared_task(name="media.tasks.check_files")

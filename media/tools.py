@@ -11,7 +11,7 @@ from pydantic import Field
 from media import integrity, queries, usage_sources
 from media.models import Asset, FileCheck, MediaReference, StoredFile
 from media.presenters import present_asset
-from media.scopes import only_visible
+from media.scopes import filter_visible_assets
 from media.services.update import find_asset
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
@@ -204,7 +204,7 @@ def _report(
     """Return the result of a check, limited to files visible to the actor."""
     seen = {id_ for id_, _ in missing}
     if reading_scopes(actor):
-        seen = set(only_visible(queries.load_assets(seen), actor))
+        seen = set(filter_visible_assets(queries.load_assets(seen), actor))
     return {
         "checked": checked,
         "missing": [{"id": id_, "file": name} for id_, name in missing if id_ in seen],

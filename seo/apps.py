@@ -24,10 +24,12 @@ class SeoConfig(AppConfig):
         from proofroom.core.find_replace import text_sources
         from seo.archive import RedirectArchive
         from seo.find_replace import RedirectSource
-        from seo.services.redirects import redirect_moved_post, revive_redirect
+        from seo.services.redirects import redirect_moved_post, update_reactivated_redirect
 
-        outbox.subscribe_inside(("post.moved",), redirect_moved_post)
-        outbox.subscribe_inside(("post.deleted", "post.updated"), revive_redirect)
+        outbox.subscribe_in_transaction(("post.moved",), redirect_moved_post)
+        outbox.subscribe_in_transaction(
+            ("post.deleted", "post.updated"), update_reactivated_redirect
+        )
         archive_kinds.register(RedirectArchive(), name=RedirectArchive.name, order=100)
         text_sources.register(RedirectSource(), name="redirects")
         navigation_entries.register(

@@ -15,7 +15,7 @@ from django.db.models import F
 from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 
-from proofroom.core.bots import is_trial
+from proofroom.core.bots import is_internal_request
 from proofroom.core.site_urls import PAGE_MAX_AGE
 from seo.models import Redirect
 from seo.queries import target_of
@@ -97,7 +97,7 @@ class RedirectMiddleware:
         target = target_of(request.path_info) if is_site(request.path_info) else None
         if target is None:
             return response
-        if not is_trial(request):
+        if not is_internal_request(request):
             hits.add(target.id)
         kind = HttpResponsePermanentRedirect if target.status == 301 else HttpResponseRedirect
         redirect = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))

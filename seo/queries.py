@@ -9,13 +9,13 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.errors import NotFound
 from proofroom.core.site_urls import canonical_form
 from seo.models import Redirect
 from seo.redirect_paths import key_of
 
-_AT: Final = Statement(
+_AT: Final = CompiledQuery(
     lambda key: Redirect.objects.filter(from_key=key, is_active=True).values(
         "id", "to_path", "type"
     )

@@ -142,7 +142,7 @@ def rebuild_sitemap(*, origin: str, actor: Actor) -> SitemapBuild:
     return build
 
 
-def kept_sitemap(origin: str) -> SitemapBuild | None:
+def cached_sitemap(origin: str) -> SitemapBuild | None:
     """Return the cached sitemap, possibly an old one."""
     found = cache.get(cache_key(origin))
     return SitemapBuild(**found) if found else None
@@ -164,7 +164,7 @@ def _has_changed(build: SitemapBuild) -> bool:
 
 def current_sitemap(origin: str) -> SitemapBuild:
     """Return the sitemap, generated now if it is not cached or outdated. Raises `NotReady`."""
-    build = kept_sitemap(origin)
+    build = cached_sitemap(origin)
     if build is not None:
         # The state is at most a second old, so a withdrawn post is not listed any longer than that.
         version = str(leased_state())
@@ -174,7 +174,7 @@ def current_sitemap(origin: str) -> SitemapBuild:
             # No post changed, so the old build is still correct.
             fresh_until = time.time() + FRESH_SECONDS
             build = replace(build, version=version, fresh_until=fresh_until)
-            keep_build(origin, build, build.built_at)
+            cache_build(origin, build, build.built_at)
             return build
     try:
         with build_lock(origin) as is_mine:
@@ -186,13 +186,13 @@ def current_sitemap(origin: str) -> SitemapBuild:
         until = time.monotonic() + _WAIT_SECONDS
         while time.monotonic() < until:
             time.sleep(_POLL_SECONDS)
-            build = kept_sitemap(origin)
+            build = cached_sitemap(origin)
             if build is not None:
                 return build
             # The other process may have failed and released the lock.
             with build_lock(origin) as is_mine:
                 if is_mine:
-                    return kept_sitemap(origin) or make_sitemap(origin)
+                    return cached_sitemap(origin) or make_sitemap(origin)
     except redis_error() as error:
         raise NotReady from error
     raise NotReady
@@ -237,11 +237,11 @@ def make_sitemap(origin: str) -> SitemapBuild:
         cache.delete(file_key(id_, 1))
     cache.set(file_key(id_, 0), first.packed, kept_seconds)
     build = SitemapBuild(id_, urls, now, now + FRESH_SECONDS, version, tuple(digests))
-    keep_build(origin, build, now)
+    cache_build(origin, build, now)
     return build
 
 
-def keep_build(origin: str, build: SitemapBuild, since: float) -> None:
+def cache_build(origin: str, build: SitemapBuild, since: float) -> None:
     """Cache a build, at most as long as its files."""
     left = int(since + _KEPT_SECONDS - time.time())
     if left > 0:

@@ -22,7 +22,7 @@ from proofroom.core.site_urls import (
     LLMS,
     SEARCH,
     canonical_form,
-    home_of,
+    home_path,
     locale_of,
     page_in_markdown,
 )
@@ -145,7 +145,7 @@ def try_system(found: Trace) -> bool:
 
 def _without_locale(path: str) -> str:
     """Return the path without its language prefix."""
-    return path.removeprefix(home_of(locale_of(path)))
+    return path.removeprefix(home_path(locale_of(path)))
 
 
 def try_post(found: Trace, path: str, locale: str, outcome: Outcome, status: int) -> bool:
@@ -243,7 +243,7 @@ def slug_in(pattern: str, path: str, locale: str) -> str | None:
     """Return the slug in a path by a pattern, or None if it doesn't match."""
     prefix = "" if locale == settings.CMS_ENV.default_locale else f"/{locale}"
     bare = path.removeprefix(prefix)
-    if canonical_form(path) == home_of(locale):
+    if canonical_form(path) == home_path(locale):
         return HOME_SLUG if "{path}" in pattern else None
     expression = ""
     for piece in re.split(r"(\{\w+\})", pattern.removeprefix("/{locale}")):

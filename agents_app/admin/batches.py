@@ -23,11 +23,11 @@ from agents_app.admin.run_dialog.form import (
     asked_agent,
     asked_words,
     choice_context,
-    chosen_of,
     estimate_context,
     for_dialog,
     in_dialog,
     refusal_of,
+    selected_agent,
 )
 from agents_app.admin.runs.actions import sentence_of_numbers
 from agents_app.batches.lifecycle import MAX_POSTS, cancel_batch, create_bulk_runs, revert_batch
@@ -43,10 +43,10 @@ from proofroom.core.admin.labels import LabelFilter, badge
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n import in_words
@@ -76,7 +76,7 @@ RUN_AGENT: Final = ListAction("run_agent", gettext_lazy("Run an agent…"), "age
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def bulk(request: HttpRequest) -> HttpResponse:
     """`do=run` starts the batch; any other POST shows the estimate again."""
     require(request, "agents.edit")
@@ -110,7 +110,7 @@ def bulk_page(request: HttpRequest, ids: Sequence[str], refused: RunRefusal | No
     posts = list(Post.objects.alive().filter(pk__in=uuids).order_by("title", "pk"))
     context = {
         **choice_context(request, agents, refused),
-        **estimate_context(chosen_of(request, agents), posts, asked_words(request) or ""),
+        **estimate_context(selected_agent(request, agents), posts, asked_words(request) or ""),
         "posts": posts,
         "ids": [str(post.pk) for post in posts],
         "action": reverse("admin:agents_app_bulk"),
@@ -219,7 +219,7 @@ class BatchResultRow:
     may_go_again: bool
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Show the progress of a batch and the result of each post."""
     require(request, "agents.view")
@@ -274,11 +274,11 @@ def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> 
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Cancel all unfinished runs of the batch."""
     require(request, "agents.edit")
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor_of(request))
         messages.success(
             request, _("Cancelled. Runs that had not finished will not propose anything.")
@@ -287,7 +287,7 @@ def cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Retry the failed runs: the one in `run`, or all."""
     require(request, "agents.edit")
@@ -309,14 +309,14 @@ def again(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     return redirect_to_batch(batch_id)
 
 
-@answers_refusals
+@service_errors_as_http
 def revert(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """GET: show what will be reverted. POST: start the revert."""
     require(request, "posts.revisions.manage")
     require(request, "agents.edit")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     if request.method == "POST":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             revert_batch(batch_id=batch_id, actor=actor_of(request))
             messages.success(request, _("Undoing this batch, one post at a time."))
         return redirect_to_batch(batch_id)

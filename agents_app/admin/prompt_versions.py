@@ -15,13 +15,13 @@ from agents_app.definitions.agents import get_agent
 from agents_app.models import AgentRun
 from agents_app.runs.labels import tool_label
 from agents_app.runs.prompt import (
-    find_prompt_version,
+    get_prompt_version,
     prompt_version,
     prompt_versions,
     stored_instructions,
 )
 from content.document.differences import Segment, diff_text
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom_apps.editorial.posts.post_pages import page
 
 _PERMISSION: Final = "agents.edit"
@@ -79,11 +79,11 @@ def changed_prompt(request: HttpRequest, first: AgentRun, second: AgentRun) -> d
 
 
 @require_GET
-@answers_refusals
+@service_errors_as_http
 def show_prompt(request: HttpRequest, agent_id: str, digest: str) -> HttpResponse:
     """Show one version: its text, options, and the difference to the current one."""
     require(request, _PERMISSION)
-    row = find_prompt_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
+    row = get_prompt_version(agent_id=agent_id, digest=digest, actor=actor_of(request))
     present = present_version(agent_id)
     runs = AgentRun.objects.filter(agent_id=agent_id, prompt_version=digest)
     # Compare this version with the current file.

@@ -21,8 +21,8 @@ from agents_app.budgets.limits import (
     BudgetChanges,
     LimitsAnswer,
     Money,
-    begin_of,
     number,
+    period_start,
     set_budget,
     today,
 )
@@ -161,7 +161,7 @@ class UsageViewSet(ApiViewSet):
         """Usage by day and agent, of at most 366 days; `totals` cover all pages."""
         page = page_of(request)
         last = read_day(request, "to") or today()
-        first = read_day(request, "from") or begin_of("month", last)
+        first = read_day(request, "from") or period_start("month", last)
         if not 0 <= (last - first).days < usage.DAYS_MOST:
             raise invalid("from", f"from and to span 1 to {usage.DAYS_MOST} days, in order.")
         found = usage.usage(first, last)

@@ -29,7 +29,7 @@ from agents_app.runs.undo import take_back, undo_run
 from content.models import Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, Conflict, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 MAX_POSTS: Final = 100
 
 
-def expected_of(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) -> JsonObject:
+def estimate_payload(agent: AgentDefinition, runs: Sequence[AgentRun], words: str) -> JsonObject:
     """Return the estimated and maximum tokens and cost; empty without runs or without a provider."""
     posts = [run.post for run in runs if run.post is not None]
     if not posts:
@@ -80,7 +80,7 @@ def create_bulk_runs(
     error about a post rejects that post only; unknown, deleted and malformed ids get the same
     answer.
     """
-    agent = agent_for(agent_id, post_ids, actor, open_ended_context)
+    agent = require_bulk_agent(agent_id, post_ids, actor, open_ended_context)
     batch = AgentBatch.objects.create(
         agent_id=agent.id,
         open_ended_context=open_ended_context or "",
@@ -103,13 +103,13 @@ def create_bulk_runs(
         except CmsError as error:
             rejected.append(RejectedPost(post_id, error.message))
     batch.rejected = [{"id": one.id, "error": one.error} for one in rejected]
-    batch.estimate = expected_of(agent, runs, open_ended_context or "")
+    batch.estimate = estimate_payload(agent, runs, open_ended_context or "")
     batch.save(update_fields=["rejected", "estimate"])
     record_batch("created", batch, actor, runs=len(runs), rejected=len(rejected))
     return BulkRuns(batch, runs, rejected)
 
 
-def agent_for(
+def require_bulk_agent(
     agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None
 ) -> AgentDefinition:
     """Return the agent after checking permission, scope, instructions and the number of posts.
@@ -143,7 +143,7 @@ def estimate_bulk(
     *, agent_id: str, post_ids: Sequence[str], actor: Actor, open_ended_context: str | None = None
 ) -> BulkEstimate:
     """Estimate `create_bulk_runs` with these arguments, with the same errors. Starts nothing."""
-    agent = agent_for(agent_id, post_ids, actor, open_ended_context)
+    agent = require_bulk_agent(agent_id, post_ids, actor, open_ended_context)
     wanted = dict.fromkeys(canonical_id(id_) for id_ in post_ids)
     ids: list[UUID] = []
     for id_ in wanted:
@@ -230,7 +230,7 @@ def send_revert(batch_id: UUID) -> None:
     queue_task("agents_app.tasks.revert_batch", str(batch_id))
 
 
-def take_back_batch(batch_id: UUID) -> None:
+def revert_batch_runs(batch_id: UUID) -> None:
     """Revert the runs of a batch that are not reverted yet. Idempotent."""
     runs = AgentRun.objects.filter(batch_id=batch_id)
     # Latest first, because a later run may have changed what an earlier one wrote.
@@ -267,7 +267,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
         return found | {
             "error": _("The post is in the trash. Restore it first.") if in_trash else ""
         }
-    except DATABASE_AWAY:
+    except DATABASE_UNREACHABLE:
         raise  # the sweep goes on with it
     except Exception:
         # One run that cannot be reverted must not stop the others.
@@ -280,7 +280,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
     }
 
 
-def wake_waiting() -> int:
+def requeue_stalled_reverts() -> int:
     """Queue stalled reverts again, after a lost message or a dead worker. Return their number. Called
     by the sweep.
     """

@@ -69,7 +69,7 @@ def number(amount: Decimal, unit: Unit) -> int | float:
     return int(amount) if unit == "tokens" else float(amount)
 
 
-def used_of(limit: Limit, used: Used) -> Decimal:
+def limit_usage(limit: Limit, used: Used) -> Decimal:
     return used[limit.agent_id, limit.period].of(limit.unit)
 
 
@@ -77,7 +77,7 @@ def today() -> date:
     return timezone.now().astimezone(UTC).date()
 
 
-def begin_of(period: PeriodName, day: date) -> date:
+def period_start(period: PeriodName, day: date) -> date:
     return day if period == "day" else day.replace(day=1)
 
 
@@ -89,7 +89,7 @@ def end_of(period: PeriodName, day: date) -> date:
     return (day.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
-def renewal_of(period: PeriodName, day: date) -> datetime:
+def period_renewal(period: PeriodName, day: date) -> datetime:
     """Return the start of the period after the one that contains the day."""
     return datetime.combine(end_of(period, day), datetime.min.time(), UTC)
 
@@ -142,7 +142,9 @@ def _used(model: type[Spending | Reservation], agent_id: str, day: date) -> Used
     is_own = ExpressionWrapper(Q(agent_id=agent_id), output_field=BooleanField())
     is_today = ExpressionWrapper(Q(day=day), output_field=BooleanField())
     rows = (
-        model._default_manager.filter(day__gte=begin_of("month", day), day__lt=end_of("month", day))
+        model._default_manager.filter(
+            day__gte=period_start("month", day), day__lt=end_of("month", day)
+        )
         .values(is_own=is_own, is_today=is_today)
         .annotate(all_tokens=Sum("tokens"), all_cost=Sum("cost"))
         .order_by()

@@ -26,15 +26,15 @@ from agents_app.budgets.limits import (
     BudgetExceeded,
     Limit,
     Used,
-    begin_of,
+    limit_usage,
     limits_of,
     lock_budgets,
     number,
-    renewal_of,
+    period_renewal,
+    period_start,
     reserved,
     spent,
     today,
-    used_of,
 )
 from agents_app.models import AgentRun, BudgetNotice, Reservation, RunStatus, Spending
 from agents_app.providers.interface import ProviderStopped
@@ -106,10 +106,10 @@ def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | N
     done, under_way = spent(agent_id, day), reserved(agent_id, day)
     used = {key: done[key] + under_way[key] for key in done}
     for limit in limits:
-        amount, more = used_of(limit, used), asked.of(limit.unit)
+        amount, more = limit_usage(limit, used), asked.of(limit.unit)
         if amount + more > limit.most:
             notify_level("reached", [limit], used, day)
-            renews = renewal_of(limit.period, day)
+            renews = period_renewal(limit.period, day)
             return BudgetExceeded(limit, used=amount, asked=more, renews_at=renews)
     return None
 
@@ -208,7 +208,7 @@ Level = Literal["near", "reached"]
 def find_notices(day: date) -> list[BudgetNotice]:
     """Return the notices of the day and its month, the more serious one by agent and period. One query."""
     found: dict[tuple[str, str], BudgetNotice] = {}
-    present = Q(period="day", begins=day) | Q(period="month", begins=begin_of("month", day))
+    present = Q(period="day", begins=day) | Q(period="month", begins=period_start("month", day))
     # `near` sorts before `reached`, so `reached` overwrites it.
     for notice in BudgetNotice.objects.filter(present).order_by("agent_id", "period", "level"):
         found[notice.agent_id, notice.period] = notice
@@ -223,7 +223,7 @@ def notify_spending(agent_id: str, day: date) -> None:
     used = spent(agent_id, day)
     for level in ("near", "reached"):
         share = NEAR_LIMIT_SHARE if level == "near" else Decimal(1)
-        passed = [limit for limit in limits if used_of(limit, used) >= limit.most * share]
+        passed = [limit for limit in limits if limit_usage(limit, used) >= limit.most * share]
         notify_level(level, passed, used, day)
 
 
@@ -235,7 +235,7 @@ def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -
         _, is_new = BudgetNotice.objects.get_or_create(
             agent_id=limit.agent_id,
             period=limit.period,
-            begins=begin_of(limit.period, day),
+            begins=period_start(limit.period, day),
             level=level,
         )
         if not is_new:
@@ -247,7 +247,7 @@ def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -
             "period": limit.period,
             "unit": limit.unit,
             "limit": number(limit.most, limit.unit),
-            "used": number(used_of(limit, used), limit.unit),
-            "renewsAt": renewal_of(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
+            "used": number(limit_usage(limit, used), limit.unit),
+            "renewsAt": period_renewal(limit.period, day).strftime("%Y-%m-%dT%H:%M:%SZ"),
         }
         outbox.record(f"agent.budget.{level}", actor=system, payload=payload)

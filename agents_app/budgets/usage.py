@@ -17,15 +17,15 @@ from agents_app.budgets.limits import (
     Amount,
     BudgetLimits,
     Limit,
-    begin_of,
     end_of,
+    limit_usage,
     limits_in,
     limits_of,
-    renewal_of,
+    period_renewal,
+    period_start,
     reserved,
     spent,
     today,
-    used_of,
 )
 from agents_app.definitions.agents import all_agents
 from agents_app.models import Budget, Reservation, Spending
@@ -82,7 +82,7 @@ def budgets(day: date) -> list[BudgetView]:
 def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
     """Return the usage of the day and of its month by agent, including reservations."""
     found: dict[str, tuple[Amount, Amount]] = defaultdict(lambda: (Amount(), Amount()))
-    span = {"day__gte": begin_of("month", day), "day__lt": end_of("month", day)}
+    span = {"day__gte": period_start("month", day), "day__lt": end_of("month", day)}
     for rows in (Spending.objects.filter(**span), Reservation.objects.filter(**span)):
         sums = rows.values("agent_id", "day").annotate(
             all_tokens=Sum("tokens"), all_cost=Sum("cost")
@@ -153,8 +153,8 @@ def remaining_budgets(agent_id: str) -> list[RemainingBudget]:
     return [
         RemainingBudget(
             limit,
-            max(limit.most - used_of(limit, done) - used_of(limit, under_way), Decimal(0)),
-            renewal_of(limit.period, day),
+            max(limit.most - limit_usage(limit, done) - limit_usage(limit, under_way), Decimal(0)),
+            period_renewal(limit.period, day),
         )
         for limit in limits
     ]

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from proofroom.core.conditions import value_at
 from proofroom.core.json import Json
-from proofroom.webhooks.placeholders import PLACEHOLDER, fault_of, filled, words_of
+from proofroom.webhooks.placeholders import PLACEHOLDER, filled, placeholder_problem, words_of
 
 ROOTS: Final = frozenset({"agent", "run", "result", "data"})
 """Allowed first parts of placeholders and conditions."""
@@ -22,7 +22,7 @@ TEXT_TYPE: Final = "text/plain; charset=utf-8"
 
 def check_template(template: JsonValue) -> None:
     """Raise `ValueError` if a placeholder names nothing that a run has."""
-    fault = fault_of(template, ROOTS)
+    fault = placeholder_problem(template, ROOTS)
     if fault:
         raise ValueError(fault)
 
@@ -77,7 +77,7 @@ def is_json(template: str) -> bool:
 
 def find_body_fault(template: str) -> str:
     """Return a sentence about an error in the template of a body; empty without one."""
-    fault = fault_of(template, ROOTS)
+    fault = placeholder_problem(template, ROOTS)
     begin = template.lstrip()
     # A template that starts like JSON is meant as JSON; the receiver would reject it as plain text.
     if not fault and begin[:1] in ("{", "[") and begin[:2] != "{{" and not is_json(template):

@@ -20,7 +20,7 @@ from agents_app.definitions.reaction_type import reaction_types
 from agents_app.providers.llm_config import LlmConfig
 from proofroom.core.conditions import Condition
 from proofroom.core.definition_files import DefinitionPart, FileDefinition
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.webhooks.rules import refusals_as_value_errors
 
 
@@ -31,7 +31,7 @@ class ToolConfig(DefinitionPart):
     @field_validator("tool_params")
     @classmethod
     def _params_are_sound(cls, params: dict[str, JsonValue]) -> dict[str, JsonValue]:
-        refusals_as_value_errors(lambda: refuse_unstorable(params, "toolParams"))
+        refusals_as_value_errors(lambda: reject_unstorable(params, "toolParams"))
         check_template(params)
         return params
 

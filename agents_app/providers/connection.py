@@ -108,7 +108,7 @@ def cut_off(choice: ProviderChoice) -> RequestFailure:
     return RequestFailure(ProviderError(sentence), worked=True)
 
 
-def waits_too_long(seconds: float, choice: ProviderChoice) -> ProviderError:
+def retry_after_too_long(seconds: float, choice: ProviderChoice) -> ProviderError:
     """Return the error of a provider that asks to wait longer than the run may take."""
     wait = f"{seconds:.0f} seconds" if seconds < 86_400 else "more than a day"
     return ProviderError(

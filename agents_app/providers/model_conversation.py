@@ -49,7 +49,7 @@ from agents_app.providers.model_requests import ModelQuestion, RequestTries
 from agents_app.providers.vendor import access_to
 from agents_app.providers.vendors import find_vendor
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.errors import describe_translated, faults_of, reason_of
+from proofroom.core.validation.errors import describe_translated, list_errors, reason_of
 
 OUTPUT_TOOL: Final = "suggest"
 _FENCED: Final = re.compile(r"```(?:json)?\s*\n(.*)\n```", re.S)
@@ -229,7 +229,7 @@ class ModelConversation:
             return self._output_type.model_validate(arguments)
         except ValidationError as error:
             self._fault = _fault_of(error)
-            faults = faults_of(error, reason_of, root="answer")
+            faults = list_errors(error, reason_of, root="answer")
         lines = [f"{path}: {reason}" for path, reason in faults]
         more = [f"and {len(lines) - _PROBLEMS_MAX} more"] if len(lines) > _PROBLEMS_MAX else []
         text = "\n".join(["Not in the agreed form:", *lines[:_PROBLEMS_MAX], *more])
@@ -255,7 +255,7 @@ class ModelConversation:
 
 def _fault_of(error: ValidationError) -> str:
     """Describe the invalid fields of an answer for a user."""
-    found = faults_of(error, describe_translated, root="answer", limit=_FAULTS_MAX)
+    found = list_errors(error, describe_translated, root="answer", limit=_FAULTS_MAX)
     return " ".join(["What did not fit:", *(f"{path}: {sentence}" for path, sentence in found)])
 
 

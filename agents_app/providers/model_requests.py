@@ -39,7 +39,7 @@ from agents_app.providers.connection import (
     cut_off,
     failed,
     refused,
-    waits_too_long,
+    retry_after_too_long,
 )
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
@@ -262,4 +262,4 @@ def wait_for_next_try(
     elif error.after < line.seconds_left():
         line.pause(error.after)
     else:
-        raise waits_too_long(error.after, choice) from None
+        raise retry_after_too_long(error.after, choice) from None

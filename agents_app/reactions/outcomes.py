@@ -52,7 +52,7 @@ def status_of(delivery: Delivery) -> str:
 _BATCH_SIZE: Final = 500
 
 
-def keep_outcomes() -> int:
+def copy_delivery_outcomes() -> int:
     """Store the outcome of every finished delivery in its reaction. Return the number."""
     # A delivery can be deleted before its run, so its outcome is copied into the reaction.
     unkept = RunReaction.objects.filter(

@@ -57,7 +57,7 @@ class ReplayInput:
     proposed: Mapping[str, Json]
 
 
-def given_to(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
+def read_replay_input(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayInput:
     """Read the input of a run from its transcript. Raises `UnusableRun` if it is gone or was cut."""
     if not messages:
         raise UnusableRun("its transcript is gone (AGENT_TRANSCRIPT_DAYS)")

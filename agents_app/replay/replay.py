@@ -19,8 +19,8 @@ from agents_app.replay.answers import (
     ReplaySpending,
     UnusableRun,
     ask,
-    given_to,
     proposals,
+    read_replay_input,
 )
 from agents_app.runs.suggestion import FieldSuggestion, Suggestion, output_type
 from content.document.changes import value_at
@@ -176,7 +176,7 @@ def replay(decided: Sequence[DecidedRun], answering: AnswerSource) -> Iterator[R
     for item in decided:
         done = ReplayedRun(item.run)
         try:
-            given = given_to(item.run, messages[item.run.pk])
+            given = read_replay_input(item.run, messages[item.run.pk])
             answer = answering(item.run, given, done.spent)
             done.answer = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
             now = proposals(answer, given.document, given.target)

@@ -16,7 +16,7 @@ from agents_app.definitions.agents import get_agent
 from agents_app.definitions.field_keys import ALL_MODULES, covers, type_of_key
 from agents_app.definitions.schema import AgentDefinition, Scope, ScopeEntry
 from agents_app.models import AgentRun
-from agents_app.runs.ownership import run_at_work
+from agents_app.runs.ownership import executing_run
 from content.document.changes import Change, diff, same
 from content.document.document import ModuleDocument, PostDocument
 from content.layers.stage import edit_made
@@ -125,7 +125,7 @@ def fields_of_actor(actor: Actor) -> AllowedFields | None:
     if agent is None:
         return None
     if actor.run_id is not None:
-        at_work = run_at_work()
+        at_work = executing_run()
         is_here = at_work is not None and str(at_work.pk) == actor.run_id
         run = at_work if is_here else find_by_id(AgentRun.objects, actor.run_id)
         return fields_of_run(agent, run) if run is not None else None

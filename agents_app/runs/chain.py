@@ -12,7 +12,7 @@ from django.db import transaction
 
 from agents_app.models import AgentRun, StoppedChain
 from agents_app.runs.scopes import visible_runs
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS, SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes
@@ -172,7 +172,7 @@ def _only_visible(links: Sequence[ChainLink], actor: Actor) -> Sequence[ChainLin
     seen = set(visible_runs(runs, actor, actor.user.pk).values_list("pk", flat=True))
     event_ids = {link.event.pk for link in links if link.event is not None}
     events = Event.objects.filter(pk__in=event_ids)
-    visible = about_visible(events, actor, "post_id", keeps_others=True)
+    visible = filter_by_visible_post(events, actor, "post_id", include_without_post=True)
     visible_events = set(visible.values_list("pk", flat=True))
     return [
         link

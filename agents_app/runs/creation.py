@@ -28,7 +28,7 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom.core.validation.input_validation import parse_uuid, refuse_unstorable
+from proofroom.core.validation.input_validation import parse_uuid, reject_unstorable
 
 MAX_CONTEXT_CHARACTERS: Final = 50_000
 MAX_OPEN_ENDED_CHARACTERS: Final = 20_000
@@ -65,7 +65,7 @@ def check_field(
             _("fieldKey can have at most %(field_key_max)s characters.")
             % {"field_key_max": MAX_FIELD_KEY_CHARACTERS},
         )
-    refuse_unstorable(field_key, "fieldKey")
+    reject_unstorable(field_key, "fieldKey")
     target = find_field(open_layers(post).ai_review.document, field_key, post_module_id)
     if not any(
         entry.serves(field_type=target.field_type, field_key=field_key, form_slug=None)
@@ -82,7 +82,7 @@ def check_context(
     agent: AgentDefinition, context: JsonObject | None, open_ended: str | None
 ) -> None:
     """Raise `RuleViolation` on `context`, a path in it, or `openEndedContext`."""
-    refuse_unstorable(context, "context")
+    reject_unstorable(context, "context")
     if context and len(json.dumps(context)) > MAX_CONTEXT_CHARACTERS:
         raise invalid(
             "context",
@@ -97,7 +97,7 @@ def check_context(
             "openEndedContext",
             _("The agent %(id)s does not accept your own instructions.") % {"id": agent.id},
         )
-    refuse_unstorable(open_ended, "openEndedContext")
+    reject_unstorable(open_ended, "openEndedContext")
     most = min(rule.max_chars or MAX_OPEN_ENDED_CHARACTERS, MAX_OPEN_ENDED_CHARACTERS)
     if len(open_ended) > most:
         raise invalid(

@@ -81,7 +81,7 @@ from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
 from content.store.scopes import require_in_scope
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import is_database_away, log_database_away
+from proofroom.core.database.faults import is_database_unreachable, log_database_unreachable
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.observability.operations import OperationKind, measure
@@ -182,7 +182,7 @@ class RunToolbox(interface.Toolbox):
         except ProviderError:
             raise
         except Exception as error:
-            if is_database_away(error):
+            if is_database_unreachable(error):
                 raise
             reference = uuid4().hex[:12]
             logger.exception(
@@ -308,10 +308,10 @@ def _finish_attempt(run: AgentRun) -> None:
     except CmsError as error:
         end_run(run, RunStatus.FAILED, redactor.redact(error.message))
     except Exception as error:
-        if is_database_away(error):
+        if is_database_unreachable(error):
             # Nothing can be written now. The heartbeat stops, and the sweep gives the run another
             # attempt.
-            log_database_away(error, f"run {run.pk}")
+            log_database_unreachable(error, f"run {run.pk}")
             return
         reference = uuid4().hex[:12]
         logger.exception("run %s failed, reference %s", run.pk, reference)

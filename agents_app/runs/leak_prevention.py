@@ -24,7 +24,7 @@ from agents_app.runs.payloads import shared_props
 from agents_app.runs.permissions import UNTRUSTED_KEY
 from content.layers import Layers
 from content.models import Draft
-from content.store.layer_state import Mark, read_marks
+from content.store.layer_state import Attribution, read_marks
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.redaction import (
@@ -200,7 +200,7 @@ def post_has_untrusted_changes(post_id: Json) -> bool:
     return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
 
 
-def _is_any_untrusted(marks: Iterable[Mark]) -> bool:
+def _is_any_untrusted(marks: Iterable[Attribution]) -> bool:
     runs = {
         id_ for mark in marks if mark.is_agents and (id_ := parse_uuid(mark.run_id)) is not None
     }

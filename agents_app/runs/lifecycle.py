@@ -97,7 +97,7 @@ def end_lost_run(run: AgentRun, error: str) -> bool:
 
 
 @transaction.atomic
-def queue_again(run: AgentRun) -> bool:
+def requeue_lost_run(run: AgentRun) -> bool:
     """Take a run from a silent worker for another attempt. The changes of the last attempt are reverted."""
     lock_posts(run)
     # Clearing the attempt keeps the worker from writing, in case it is still alive.
@@ -161,7 +161,7 @@ def sweep_runs() -> int:
 
 def _take_from_silent_worker(run: AgentRun) -> bool:
     if run.attempts < MAX_ATTEMPTS:
-        return queue_again(run)
+        return requeue_lost_run(run)
     message = f"Its worker stopped in the middle, {run.attempts} times. Nothing was staged."
     return end_lost_run(run, message)
 

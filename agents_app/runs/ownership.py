@@ -53,7 +53,7 @@ def require_current_ownership() -> None:
         require_ownership(run)
 
 
-def run_at_work() -> AgentRun | None:
+def executing_run() -> AgentRun | None:
     """Return the run executed in this context, if any."""
     return _current_run.get()
 
@@ -89,7 +89,7 @@ _WRITABLE_STATUSES = (RunStatus.RUNNING, RunStatus.SUCCEEDED)
 
 def register_write_guard() -> None:
     """Check every write of a run. Called once, at start."""
-    outbox.subscribe_inside(_WRITE_EVENTS, refuse_late_write)
+    outbox.subscribe_in_transaction(_WRITE_EVENTS, refuse_late_write)
 
 
 logger = logging.getLogger(__name__)

@@ -183,7 +183,7 @@ def prompt_versions(agent_id: str) -> QuerySet[PromptVersion]:
     return PromptVersion.objects.filter(agent_id=agent_id).order_by("-created_at", "pk")
 
 
-def find_prompt_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVersion:
+def get_prompt_version(*, agent_id: str, digest: str, actor: Actor) -> PromptVersion:
     """Return a version. Raises `NotFound`, or `NotAllowed` without `agents.edit`."""
     actor.require_person("read what an agent was told")
     actor.require("agents.edit")

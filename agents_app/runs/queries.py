@@ -20,7 +20,7 @@ from agents_app.models.run import UNFINISHED
 from agents_app.runs.scopes import visible_runs
 from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
@@ -168,7 +168,7 @@ def acceptance_rates(since: datetime, actor: Actor) -> Mapping[str, AcceptanceRa
     )
     # Proposals that went live, including edited ones.
     live = Provenance.objects.filter(created_at__gte=since).exclude(agent_id="").exclude(run_id="")
-    live = about_visible(live, actor)
+    live = filter_by_visible_post(live, actor)
     counted = live.order_by().values("agent_id").annotate(number=Count("pk"))
     accepted = Counter({row["agent_id"]: row["number"] for row in counted})
     rejected = _rejected_counts(since, actor)
@@ -187,7 +187,7 @@ def _rejected_counts(since: datetime, actor: Actor) -> Counter[str]:
     """Return the number of effective rejections by agent, from the latest events."""
     names = _REJECTED + _RECONSIDERED
     events = Event.objects.filter(name__in=names, created_at__gte=since).order_by("-id")
-    events = about_visible(events, actor, "post_id")
+    events = filter_by_visible_post(events, actor, "post_id")
     rows = list(events.values_list("pk", "name", "payload")[:_MAX_RATE_EVENTS])
     run_ids = {str(id_) for _pk, _name, payload in rows for id_ in _texts(payload, "runs")}
     runs = {
@@ -236,7 +236,7 @@ def read_run_metrics() -> Iterator[MetricReading]:
     )
 
 
-def texts_given_to(run_ids: Collection[str]) -> list[str]:
+def run_input_texts(run_ids: Collection[str]) -> list[str]:
     """Return the texts that people or triggers gave these runs as input. One query."""
     ids = [id_ for id_ in map(parse_uuid, run_ids) if id_ is not None]
     rows = AgentRun.objects.filter(pk__in=ids).values_list("open_ended_context", "context", "note")

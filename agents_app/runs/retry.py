@@ -22,12 +22,12 @@ from agents_app.runs.run_log import record_run
 from content.document.changes import same
 from content.layers import Layers, open_layers, stage
 from content.models import Layer
-from content.store.layer_state import Mark, mark_of, writers_of
+from content.store.layer_state import Attribution, find_writers, mark_of
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 MAX_CANDIDATES: Final = 100
 
@@ -169,7 +169,7 @@ def retry_run(
 def clean_note(note: str) -> str:
     """Return a person's note on an earlier try, stripped. Raises `RuleViolation` on `note`."""
     note = note.strip()
-    refuse_unstorable(note, "note")
+    reject_unstorable(note, "note")
     if len(note) > MAX_NOTE_CHARACTERS:
         raise invalid(
             "note",
@@ -203,7 +203,7 @@ class EarlierProposal:
 
     layer: Layer
     value: Json
-    mark: Mark
+    mark: Attribution
 
     @property
     def agent_id(self) -> str:
@@ -221,12 +221,12 @@ def earlier_proposal(layers: Layers, target: FieldTarget, layer: Layer) -> Earli
     return EarlierProposal(layer, target.value(view.document), mark)
 
 
-def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence[Mark]:
+def pending_marks(layers: Layers, target: FieldTarget, layer: Layer) -> Sequence[Attribution]:
     """Return the marks of the pending change of a field in a layer; empty without one."""
     if not _changes(layers, target, layer):
         return ()
     view = layers.view(layer)
-    return writers_of(view.marks, target.document_path(view.document))
+    return find_writers(view.marks, target.document_path(view.document))
 
 
 def _changes(layers: Layers, target: FieldTarget, layer: Layer) -> bool:

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from agents_app.models import AgentRun, RunPost
 from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, system_actor
-from content.layers import Before, LayerView, revert_run, take_back_run
+from content.layers import Before, LayerView, revert_run, withdraw_run
 from content.layers.revert import Reverted
 from content.models import Layer, Post
 from content.posts.trash import discard_proposed
@@ -96,7 +96,7 @@ def take_back(run: AgentRun) -> None:
         if row.is_made:
             discard_proposed(post_id=post_id, run_id=str(run.pk), actor=actor)
             continue
-        take_back_run(
+        withdraw_run(
             post_id=post_id,
             run_id=str(run.pk),
             actor=actor,

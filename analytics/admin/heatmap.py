@@ -33,7 +33,7 @@ from content.document.document import PostDocument
 from content.document.labels import module_names
 from content.models import Post, Revision
 from content.store.scopes import require_visible
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom_apps.editorial.posts.extensions import PostTab
@@ -322,7 +322,7 @@ class HeatmapSwitch:
     count: int | None = None
 
 
-@answers_refusals
+@service_errors_as_http
 def heatmap(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Show the heatmap. It only reads figures; the frame shows the live page, or an earlier one."""
     require(request, "analytics.read")

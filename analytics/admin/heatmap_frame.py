@@ -14,7 +14,7 @@ from content.document.document import PostDocument
 from content.models import Post
 from content.store import post_repository
 from content.store.scopes import require_visible
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.middleware import allow_admin_frame
 from proofroom_apps.editorial.posts.post_pages import get_post_or_404
 from proofroom_apps.editorial.posts.revisions import find_revision
@@ -25,7 +25,7 @@ _SCRIPT: Final = re.compile(r"<script\b[^>]*\ssrc=[^>]*></script>")
 """A script tag as templates write it. Escaped text cannot match."""
 
 
-@answers_refusals
+@service_errors_as_http
 @allow_admin_frame
 def heatmap_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return the live page, or the one of `?revisionId=`; never a draft."""

@@ -25,7 +25,7 @@ from content.document.labels import type_label
 from content.models import Post, Status
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 
 EXPERIMENTS_PAGE: Final = 10
 """Few, because each experiment takes some statements to evaluate."""
@@ -55,7 +55,7 @@ def list_originals_with_variants(actor: Actor) -> QuerySet[Post]:
 
 
 @require_safe
-@answers_refusals
+@service_errors_as_http
 def experiments(request: HttpRequest) -> HttpResponse:
     """Show the experiments of the site with their verdicts."""
     require(request, "posts.edit")
@@ -77,7 +77,7 @@ def experiments(request: HttpRequest) -> HttpResponse:
 
 
 @require_safe
-@answers_refusals
+@service_errors_as_http
 def heatmaps(request: HttpRequest) -> HttpResponse:
     """Show published posts by recent views, with links to their heatmaps. `q` searches titles and paths."""
     require(request, "analytics.read")

@@ -25,7 +25,7 @@ from analytics.experiments.sentences import (
 from analytics.experiments.verdicts import USUAL_EFFECT, Verdict
 from analytics.models import GOAL_MAX
 from content.models import Post
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import RuleViolation
 from proofroom_apps.editorial.posts.extensions import PostTab
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
@@ -56,7 +56,7 @@ class ArmRow:
     dot: str = ""
 
 
-@answers_refusals
+@service_errors_as_http
 def variations(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     """Show the experiment of a post, or the one a variation is part of."""
     require(request, _PERMISSION)

@@ -29,10 +29,10 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.body import Body, Id, body_length
 from proofroom.core.api.django_request import django_request
 from proofroom.core.api.json_format import StrictJsonParser
-from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.caching.rate_limits import count_caller, show_rate_limit
+from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.errors import validate_input
 from proofroom.core.validation.input_validation import is_deeper
@@ -115,7 +115,9 @@ class TrackViewSet(ApiViewSet):
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, PlainJsonParser)
-    content_negotiation_class = OneAnswer  # a beacon accepts anything and ignores the response
+    content_negotiation_class = (
+        IgnoreAcceptNegotiation  # a beacon accepts anything and ignores the response
+    )
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
 
@@ -143,7 +145,7 @@ class TrackViewSet(ApiViewSet):
         # Each event counts against the rate of the address, unless it is exempt.
         count = count_caller("events", request, len(seen))
         if count is not None and count.is_over:
-            show_rate_limit(django_request(request), count)
+            set_rate_limit_headers(django_request(request), count)
             raise Throttled(wait=count.wait)
         return Response({"accepted": record_events(seen=seen)})
 

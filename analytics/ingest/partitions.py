@@ -45,7 +45,7 @@ def months() -> list[date]:
     return [date(int(name[1]), int(name[2]), 1) for name in found if name is not None]
 
 
-def keep_ahead() -> list[date]:
+def create_partitions_ahead() -> list[date]:
     """Create partitions for this month, the next three, and the months in the rest partition.
 
     Returns the created months. Idempotent.

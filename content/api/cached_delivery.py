@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
-from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
@@ -20,8 +20,8 @@ from proofroom.core.caching.content_version import (
     live_state,
     tags_changed_since,
 )
-from proofroom.core.caching.front_cache import keep_in_front, reduced_query
-from proofroom.core.caching.rate_limits import HitCount, count_caller, show_rate_limit
+from proofroom.core.caching.front_cache import mark_cacheable, reduced_query
+from proofroom.core.caching.rate_limits import HitCount, count_caller, set_rate_limit_headers
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 
@@ -35,7 +35,7 @@ class DeliveredViewSet(ApiViewSet):
 
     authentication_classes = ()
     throttle_classes = ()  # `dispatch` counts all calls, including cache hits
-    content_negotiation_class = OneAnswer
+    content_negotiation_class = IgnoreAcceptNegotiation
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
@@ -48,7 +48,7 @@ class DeliveredViewSet(ApiViewSet):
         """Count the call, then answer from the cache or the database."""
         count = count_caller(SCOPE, request)
         if count is not None:
-            show_rate_limit(request, count)
+            set_rate_limit_headers(request, count)
             if count.is_over:
                 refusal = exceptions.body(
                     429, "too_many_requests", "Too many requests; wait a little."
@@ -96,7 +96,7 @@ class DeliveredViewSet(ApiViewSet):
         headers = {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
-        return keep_in_front(answer, state, cached, scope=SCOPE, parameters=parameters)
+        return mark_cacheable(answer, state, cached, scope=SCOPE, parameters=parameters)
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:

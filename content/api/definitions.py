@@ -16,7 +16,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, RuleViolation, invalid
-from proofroom.definitions import find_post_type, modules, props_of, why_excluded
+from proofroom.definitions import exclusion_reason, find_post_type, modules, props_of
 
 WORD_MAX: Final = 200
 REGISTRY_PARAMETERS: Final = [query_parameter("postType", "A post type."), *PAGES]
@@ -91,7 +91,7 @@ class ModuleDefinitionViewSet(ApiViewSet):
         rows = list(modules)
         data = []
         for row in rows[page.slice]:
-            excluded = why_excluded(post_type, row.name) if post_type is not None else None
+            excluded = exclusion_reason(post_type, row.name) if post_type is not None else None
             data.append(
                 RegisteredModuleAnswer.of(
                     row,

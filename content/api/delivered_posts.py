@@ -20,13 +20,13 @@ from django.db.models.functions import Cast
 
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
-from content.store.arms import OF_THE_PLACE, arms_in, running_arms
+from content.store.arms import PLACE_COLUMNS, parse_arms, running_arms
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
 from media.presenters import delivered_asset
 from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
-from proofroom.core.database.statements import Row, Statement, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, Row, instance_from_row
 from proofroom.core.json import JsonObject
 
 COLUMNS: Final[Mapping[str, str]] = {
@@ -77,7 +77,7 @@ def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
 
 
 def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
-    arms = arms_in(row["arms"])
+    arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
     rows = _variation(fields).rows(arm.post_id) if arm is not None else []
@@ -114,10 +114,10 @@ def _media(row: Row) -> dict[str, JsonObject]:
 
 
 @lru_cache(maxsize=_MOST_SHAPES)
-def _published(fields: frozenset[str] | None, column: str) -> Statement:
+def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
     """Return the statement for a published post by `column`, with its running variations."""
     identity = {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
-    return Statement(
+    return CompiledQuery(
         lambda value: (
             published_posts()
             .filter(**{column: value})
@@ -128,9 +128,9 @@ def _published(fields: frozenset[str] | None, column: str) -> Statement:
 
 
 @lru_cache(maxsize=_MOST_SHAPES)
-def _variation(fields: frozenset[str] | None) -> Statement:
+def _variation(fields: frozenset[str] | None) -> CompiledQuery:
     """Return the statement for a running variation with its own content at the original's place."""
-    return Statement(
+    return CompiledQuery(
         lambda post_id: (
             Post.objects.running()
             .filter(pk=post_id)
@@ -144,7 +144,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     place."""
     prefix = f"{original}__" if original else ""
     values: dict[str, str | Combinable] = {
-        name: f"{prefix}{column}" if column in OF_THE_PLACE else column
+        name: f"{prefix}{column}" if column in PLACE_COLUMNS else column
         for name, column in COLUMNS.items()
     }
     others = published_posts().filter(translation_group=OuterRef(f"{prefix}translation_group"))

@@ -20,7 +20,7 @@ from content.posts.edit import edit_post
 from content.presenters.posts import ModuleAnswer
 from content.rules.modules import rekey_for_module
 from content.store import document_edits
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body
@@ -187,7 +187,7 @@ def _require_row(module_id: str, actor: Actor) -> PostModule:
     placed = PostModule.objects.filter(post__deleted_at__isnull=True)
     try:
         row = (
-            about_visible(placed, actor)
+            filter_by_visible_post(placed, actor)
             .filter(pk=UUID(module_id))
             .select_related("instance")
             .first()

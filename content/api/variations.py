@@ -17,7 +17,7 @@ from content.api.post_answers import MADE, PostAnswer
 from content.models.post import VARIATION_MAX
 from content.posts.variations import USUAL_WEIGHT, create_variation, promote_variation
 from content.store import post_queries
-from content.store.arms import weight_left
+from content.store.arms import remaining_weight
 from content.store.traffic import WEIGHTS, change_variation
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body
@@ -111,7 +111,7 @@ class VariationViewSet(ApiViewSet):
         page = page_of(request)
         rows = post_queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [VariationAnswer.of(row) for row in rows[page.slice]]
-        original = RestAnswer(id=post.pk, weight=weight_left(post.pk))
+        original = RestAnswer(id=post.pk, weight=remaining_weight(post.pk))
         return Response({**page.envelope(data, rows.count()), "original": original})
 
     @extend_schema(parameters=MADE, request=NewVariation, responses={201: described(PostAnswer)})

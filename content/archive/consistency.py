@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from django.utils.translation import gettext as _
 
-from proofroom.archive.consistency import KnownRows, NumberedRow, contradiction
+from proofroom.archive.consistency import DuplicateFinder, NumberedRow, row_error
 from proofroom.core.json import Json
 from proofroom.definitions import post_types
 
@@ -23,7 +23,7 @@ class _Place(NamedTuple):
 
 def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
     """Raise `ArchiveError` for the first post that contradicts itself or another post."""
-    seen = KnownRows(KIND)
+    seen = DuplicateFinder(KIND)
     places: dict[str, _Place] = {}
     variations: dict[str, _Place] = {}
     for number, row in rows:
@@ -50,19 +50,19 @@ def refuse_contradictions(rows: Iterator[NumberedRow]) -> None:
     for id_, place in variations.items():
         if place.above == id_:
             sentence = _("it is a variation of itself. “variationOf” must name its original.")
-            raise contradiction(KIND, place.number, place.title, sentence)
+            raise row_error(KIND, place.number, place.title, sentence)
         if place.above in variations:
             sentence = _(
                 "it is a variation of line %(line)s, which is a variation too. “variationOf” must "
                 "name the original."
             )
             values = {"line": variations[str(place.above)].number}
-            raise contradiction(KIND, place.number, place.title, sentence % values)
+            raise row_error(KIND, place.number, place.title, sentence % values)
     _check_circles(places)
 
 
 def _check_modules(
-    number: int, row: Mapping[str, Json], document: Mapping[str, Any], seen: KnownRows
+    number: int, row: Mapping[str, Json], document: Mapping[str, Any], seen: DuplicateFinder
 ) -> None:
     modules = document.get("modules")
     own: set[tuple[str, str]] = set()
@@ -77,7 +77,7 @@ def _check_modules(
                     "two of its modules have the %(name)s %(id)s; the second is number %(number)s. Give each its own."
                 )
                 values = {"name": name, "id": id_[:60], "number": at}
-                raise contradiction(KIND, number, row, sentence % values)
+                raise row_error(KIND, number, row, sentence % values)
             own.add((name, id_))
             seen.add(number, row, f"modules.{name}", [id_])
     terms = document.get("taxonomyTermIds")
@@ -85,7 +85,7 @@ def _check_modules(
     for term, times in counted.most_common(1):
         if times > 1:
             sentence = _("it has the term %(id)s twice. Leave out one of the two.")
-            raise contradiction(KIND, number, row, sentence % {"id": term[:60]})
+            raise row_error(KIND, number, row, sentence % {"id": term[:60]})
 
 
 def _check_circles(places: Mapping[str, _Place]) -> None:
@@ -103,5 +103,5 @@ def _check_circles(places: Mapping[str, _Place]) -> None:
                 "this page is nested below itself (“parentId”). Choose another parent page, or "
                 "none."
             )
-            raise contradiction(KIND, place.number, place.title, sentence)
+            raise row_error(KIND, place.number, place.title, sentence)
         done |= way.keys()

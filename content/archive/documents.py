@@ -29,12 +29,12 @@ from proofroom.archive.rows import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, first_fault
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import find_post_type, modules
 from proofroom.definitions.undefined_values import (
+    remove_undefined,
+    restore_undefined,
     undefined_names,
-    with_undefined,
-    without_undefined,
 )
 
 _SITE: Final = "{site}"
@@ -120,7 +120,7 @@ def document_row(document: PostDocument) -> JsonObject:
     return document.to_json()
 
 
-def empty_of(post: Post, document: PostDocument) -> PostDocument:
+def empty_archive_document(post: Post, document: PostDocument) -> PostDocument:
     """Return the empty document of a post; a variation has its original's slug and parent."""
     fields = fields_of(Post(type=document.type, locale=document.locale))
     if post.variation_of_id is not None:
@@ -163,15 +163,15 @@ def _undefined(document: PostDocument) -> Iterator[str]:
     for module in document.modules:
         definition = modules.get(module.type)
         if definition is None:
-            refuse_unstorable([module.props, module.overrides], f"modules.{module.id}")
+            reject_unstorable([module.props, module.overrides], f"modules.{module.id}")
             yield _("module %(type)s") % {"type": module.type[:80]}
             continue
         for values in (module.props, module.overrides):
             for name in undefined_names(definition.Props, values):
-                refuse_unstorable(values, f"modules.{module.id}")
+                reject_unstorable(values, f"modules.{module.id}")
                 yield f"{module.type}.{name}"[:200]
     for name in undefined_names(find_post_type(document.type).CustomFields, document.custom_fields):
-        refuse_unstorable(document.custom_fields, "customFields")
+        reject_unstorable(document.custom_fields, "customFields")
         yield f"{CUSTOM_PREFIX}{name}"[:200]
 
 
@@ -179,8 +179,8 @@ def _without_undefined(document: PostDocument) -> PostDocument:
     defined_modules = [
         replace(
             module,
-            props=without_undefined(definition.Props, module.props),
-            overrides=without_undefined(definition.Props, module.overrides),
+            props=remove_undefined(definition.Props, module.props),
+            overrides=remove_undefined(definition.Props, module.overrides),
         )
         for module in document.modules
         if (definition := modules.get(module.type)) is not None
@@ -189,7 +189,7 @@ def _without_undefined(document: PostDocument) -> PostDocument:
     fields = {
         name: value for name, value in document.fields.items() if not name.startswith(CUSTOM_PREFIX)
     }
-    custom = without_undefined(shape, document.custom_fields)
+    custom = remove_undefined(shape, document.custom_fields)
     fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
     return replace(document, fields=fields, modules=tuple(defined_modules))
 
@@ -204,12 +204,12 @@ def _with_undefined(cleaned: PostDocument, whole: PostDocument) -> PostDocument:
         together.append(
             replace(
                 now,
-                props=with_undefined(definition.Props, now.props, module.props),
-                overrides=with_undefined(definition.Props, now.overrides, module.overrides),
+                props=restore_undefined(definition.Props, now.props, module.props),
+                overrides=restore_undefined(definition.Props, now.overrides, module.overrides),
             )
         )
     shape = find_post_type(whole.type).CustomFields
-    custom = with_undefined(shape, cleaned.custom_fields, whole.custom_fields)
+    custom = restore_undefined(shape, cleaned.custom_fields, whole.custom_fields)
     return replace(cleaned.with_fields({"customFields": custom}), modules=tuple(together))
 
 
@@ -235,7 +235,7 @@ def adopt_modules(archived: PostDocument, here: PostDocument) -> PostDocument:
     return replace(archived, modules=tuple(adopted))
 
 
-def keep_unsaid(
+def keep_missing_fields(
     archived: PostDocument,
     row: Mapping[str, Json],
     here: PostDocument,

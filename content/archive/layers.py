@@ -21,14 +21,14 @@ from content.document.document import PostDocument
 from content.models import Draft, Post, Provenance, Revision
 from content.store.layer_state import (
     REASON_MAX,
-    Mark,
+    Attribution,
     drafts_of_many,
     layers_written,
     open_layers_of_many,
     paths_overlap,
     read_marks,
 )
-from content.store.media_usage import follow_draft, staged_places
+from content.store.media_usage import staged_references, update_draft_references
 from proofroom.archive.container import ArchiveError
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport, Mode, Outcome, refused
@@ -173,7 +173,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
                         raise refused(DRAFTS, layers.post.title, error) from error
                     for note in notes:
                         job.note(f"{layers.post.title}: {note}")
-                    follow_draft(layers.post, draft.layer, {}, staged_places(draft))
+                    update_draft_references(layers.post, draft.layer, {}, staged_references(draft))
                 layers_written(layers.post, views)
 
 
@@ -206,8 +206,8 @@ def _draft_row(draft: Draft, export: Export) -> JsonObject:
     }
 
 
-def _mark(row: MarkRow, job: ArchiveImport) -> Mark:
-    mark = Mark(user_id=job.person(row.person), user=row.user, via=row.via, at=row.at)
+def _mark(row: MarkRow, job: ArchiveImport) -> Attribution:
+    mark = Attribution(user_id=job.person(row.person), user=row.user, via=row.via, at=row.at)
     return replace(mark, **row.model_dump(exclude={"person", "user", "via", "at"}))
 
 

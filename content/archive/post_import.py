@@ -15,8 +15,8 @@ from pydantic import Field
 from content.archive.documents import (
     adopt_modules,
     clean_document,
-    empty_of,
-    keep_unsaid,
+    empty_archive_document,
+    keep_missing_fields,
     read_document,
     require_kinds,
 )
@@ -41,7 +41,7 @@ from content.posts.edit import edit_post
 from content.rules.check import translation_taken
 from content.store import post_repository, search
 from content.store.layer_state import event_payload
-from content.store.media_usage import follow_live
+from content.store.media_usage import update_live_references
 from content.store.post_paths import (
     check_paths_are_free,
     fill_pattern,
@@ -284,7 +284,7 @@ def _set_paths(new: Sequence[InsertedPost]) -> None:
                 raise refused(NAME, title_of(row), error) from error
 
 
-def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
+def finish_imported_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     """Validate new posts after all referenced objects are imported, and store derived data."""
     listed = {row.id: row for row in rows}
     _drop_lost_sources(rows, job)
@@ -310,7 +310,7 @@ def complete_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
         )
         revisions.append((revision, writers))
     try:
-        follow_live(written)
+        update_live_references(written)
         check_paths_are_free([post for post, _none, _document in written], job.actor)
     except CmsError as error:
         raise refused(NAME, "", error) from error
@@ -391,7 +391,7 @@ def _require_globals(rows: Sequence[ArchivedPost]) -> None:
 
 def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: ArchiveImport) -> PostDocument:
     document, notes = clean_document(
-        post, empty_of(post, stored), stored, keeps_undefined=job.keeps_history
+        post, empty_archive_document(post, stored), stored, keeps_undefined=job.keeps_history
     )
     for note in notes:
         job.note(f"{post.title}: {note}")
@@ -409,7 +409,9 @@ def _clean(post: Post, stored: PostDocument, row: ArchivedPost, job: ArchiveImpo
     return document
 
 
-def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: ArchiveImport) -> None:
+def apply_archived_post(
+    row: ArchivedPost, post: Post, live: PostDocument, job: ArchiveImport
+) -> None:
     """Apply the archived version to an existing post, or stage it in Review."""
     if (post.type, post.locale) != (row.type, row.locale):
         sentence = _("The post has another type or language on this site.")
@@ -417,7 +419,7 @@ def bring_change(row: ArchivedPost, post: Post, live: PostDocument, job: Archive
         return
     try:
         archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
-        archived = keep_unsaid(archived, row.document, live)
+        archived = keep_missing_fields(archived, row.document, live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error
     # An import doesn't change the schedule of an existing post.

@@ -18,8 +18,8 @@ from content.archive.post_import import (
     BATCH,
     NAME,
     ArchivedPost,
-    bring_change,
-    complete_posts,
+    apply_archived_post,
+    finish_imported_posts,
     insert_posts,
     match_post,
     require_parents,
@@ -124,13 +124,13 @@ class PostArchive(ArchiveKind[ArchivedPost]):
             refresh_statistics(Post, ModuleInstance, PostModule, PostTerm)
         require_parents(created)
         for part in batches(rows, BATCH):
-            complete_posts([row for row in part if row.id in created], job)
+            finish_imported_posts([row for row in part if row.id in created], job)
         for part in batches(job.rows(self.name, self.row), BATCH) if job.state.get(_KNOWN) else ():
             known = [row for row in part if row.id not in created and row.id not in job.left_out]
             posts = Post.objects.select_related("parent").filter(pk__in=[row.id for row in known])
             here = {str(post.pk): (post, live) for post, live in post_repository.load_many(posts)}
             for row in known:
-                bring_change(row, *here[row.id], job)
+                apply_archived_post(row, *here[row.id], job)
 
 
 def ordered_ids() -> Iterator[UUID]:

@@ -13,7 +13,7 @@ from pydantic import Field
 
 from content.archive.documents import LOST_REFERENCES
 from content.models import ModuleGroup, ModuleInstance, UrlPattern
-from content.modules.global_modules import create_global, edited_global
+from content.modules.global_modules import build_global_document, create_global
 from content.modules.module_groups import create_group, edit_group
 from content.modules.shared_kind import GlobalModuleKind
 from content.paths.url_patterns import change_pattern, create_pattern
@@ -84,7 +84,7 @@ class GlobalArchive(TableKind[GlobalRow, ModuleInstance]):
             return
         if (module.type, module.global_slug) != (row.type, row.slug):
             raise invalid("type", "The global module has another type or slug here.")
-        document = edited_global(module, label=row.label, props=row.props)
+        document = build_global_document(module, label=row.label, props=row.props)
         title = module.label or row.slug
         import_change(job, GlobalModuleKind(), module.pk, document, name=GLOBALS, title=title)
 

@@ -200,7 +200,7 @@ def passages_at(change: Change, before: PostDocument, after: PostDocument) -> tu
     return tuple(names_of(change, found.comparison, kind).values())
 
 
-def take_passages(
+def apply_passages(
     change: Change, before: PostDocument, after: PostDocument, chosen: Collection[str]
 ) -> Value:
     """Return the value of a change with only the chosen passages applied."""

@@ -14,7 +14,7 @@ from content.document.differences import Difference, ReferenceKind, ShownReferen
 from content.document.document import ModuleDocument, PostDocument
 from content.document.labels import type_label
 from content.models import Post
-from content.store.scopes import hidden_ids, hidden_title
+from content.store.scopes import hidden_post_ids, hidden_title
 from media.models import Asset
 from media.queries import load_assets
 from proofroom.core.content_scope import Scoped
@@ -152,7 +152,7 @@ def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
     posts, terms = wanted.ids["post-reference"], wanted.ids["taxonomy-reference"]
     forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
-    hidden = hidden_ids(posts, who)
+    hidden = hidden_post_ids(posts, who)
     named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
     # Querysets are lazy: without ids there is no query.
     return References(

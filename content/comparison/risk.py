@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from content.comparison.findings import NO_FINDINGS, Findings, is_named_by_fact
 from content.document.differences import Comparison, Difference, DifferenceKind
-from content.store.layer_state import Mark
+from content.store.layer_state import Attribution
 
 Level = Literal[1, 2, 3]
 """1: safe to approve without opening it. 2: must be looked at. 3: must be looked at first."""
@@ -94,7 +94,7 @@ def assess(
     findings: Findings = NO_FINDINGS,
     *,
     is_live: bool,
-    mark: Mark | None = None,
+    mark: Attribution | None = None,
     is_drifted: bool = False,
 ) -> Risk:
     """Return the risk of a change in a published or unpublished post.

@@ -199,7 +199,7 @@ class _TextReading(Edit):
         return value
 
 
-def settle_hands(
+def update_hands_after_validation(
     hands: list[Hand], document: PostDocument, post_id: object, tables: frozenset[str]
 ) -> None:
     """Update the hands with the values after validation."""
@@ -209,7 +209,7 @@ def settle_hands(
         hand.settle(reading.shown.get((hand.table, hand.row), {}))
 
 
-def props_of_places(
+def replaceable_props(
     props: type[ModuleProps], values: Mapping[str, Json], path: str
 ) -> dict[str, Json]:
     """Return all replaceable values of props by path."""

@@ -7,7 +7,12 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 
 from content.document.document import PostDocument
-from content.find_replace.documents import MODULES, POSTS, edit_document, settle_hands
+from content.find_replace.documents import (
+    MODULES,
+    POSTS,
+    edit_document,
+    update_hands_after_validation,
+)
 from content.layers.stage import stage
 from content.models import Layer, PostModule
 from proofroom.core.actor import Actor
@@ -29,7 +34,7 @@ class ReviewEdit:
 
 def edit_review(edit: Edit, actor: Actor) -> ReviewEdit:
     """Stage the result of the edit in Review, post by post."""
-    return edit_review_of(sorted(posts_of(edit.rows_named())), edit, actor)
+    return edit_review_of(sorted(post_ids_of_rows(edit.rows_named())), edit, actor)
 
 
 def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> ReviewEdit:
@@ -51,12 +56,12 @@ def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> Revie
         except (NotFound, RuleViolation) as error:
             found.refused[post_id] = error.message
             continue
-        settle_hands(hands, staged.document, post_id, REVIEW_TABLES)
+        update_hands_after_validation(hands, staged.document, post_id, REVIEW_TABLES)
         found.places += [place for hand in hands for place in hand.places]
     return found
 
 
-def posts_of(rows: Collection[tuple[str, str]]) -> set[str]:
+def post_ids_of_rows(rows: Collection[tuple[str, str]]) -> set[str]:
     """Return the post ids of rows of posts and modules, given as table and id. One query per batch of modules."""
     ids: dict[str, set[str]] = defaultdict(set)
     for table, row in rows:

@@ -16,16 +16,16 @@ from content.find_replace.hits import ChosenSubstitution, Hit, find_hits
 from content.find_replace.review import REVIEW_TABLES, edit_review_of
 from content.find_replace.services import (
     apply_edit,
-    keep_places,
     record,
     require_no_problems,
     require_targets,
+    save_replaced_places,
 )
 from content.models import JobState, Layer, PostModule, Replacement
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.batches import batches
-from proofroom.core.content_scope import own_where_limited
+from proofroom.core.content_scope import limit_to_own_runs
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import TextPlace, known_tables
 
@@ -51,7 +51,7 @@ class ReplacementRunner(PartRunner[Replacement, Unit]):
 
     def do_part(self, job: Replacement, part: Sequence[Unit], actor: Actor) -> None:
         places, missed, why = _replace_part(job, part, actor)
-        keep_places(job, places)
+        save_replaced_places(job, places)
         job.counts = dict(Counter(job.counts) + Counter(place.table for place in places))
         job.total += len(places)
         job.missed += missed
@@ -132,7 +132,7 @@ def start_replacement(
 def visible_replacements(rows: QuerySet[Replacement], actor: Actor) -> QuerySet[Replacement]:
     """Return the replacements the actor may see: only their own with limited scopes, because a replacement
     contains texts of any post."""
-    return own_where_limited(rows, actor, actor.user.pk)
+    return limit_to_own_runs(rows, actor, actor.user.pk)
 
 
 def cancel_replacement(*, replacement_id: UUID, actor: Actor) -> Replacement:

@@ -31,7 +31,7 @@ from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation,
 from proofroom.core.find_replace import Edit, TextPlace, known_tables, select_sources
 from proofroom.core.i18n.words import IN_WORD, compile_pattern
 from proofroom.core.json import Json
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.shared_content.approval import require_live_change
 from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM
@@ -227,12 +227,12 @@ def find_and_replace(
         by_id=actor.user.pk,
         by_name=actor.user.username,
     )
-    keep_places(row, places)
+    save_replaced_places(row, places)
     record("replaced", row, actor)
     return Replaced(row, places, counts)
 
 
-def keep_places(row: Replacement, places: Iterable[TextPlace]) -> None:
+def save_replaced_places(row: Replacement, places: Iterable[TextPlace]) -> None:
     """Save the replaced values for an undo."""
     ReplacedPlace.objects.bulk_create(
         (
@@ -318,8 +318,8 @@ def require_no_problems(edit: Edit) -> None:
 
 
 def check_search(find: str, replace: str, tables: Collection[str]) -> None:
-    refuse_unstorable(find, "find")
-    refuse_unstorable(replace, "replace")
+    reject_unstorable(find, "find")
+    reject_unstorable(replace, "replace")
     if not 1 <= len(find) <= FIND_MAX:
         raise invalid(
             "find",

@@ -21,17 +21,17 @@ from content.find_replace.documents import (
     POSTS,
     edit_document,
     edit_props,
-    props_of_places,
-    settle_hands,
+    replaceable_props,
+    update_hands_after_validation,
 )
 from content.layers.live import Written, record_updates, write_many
 from content.models import ModuleInstance, Post, PostModule
-from content.modules.global_modules import global_document, names_of_changed
+from content.modules.global_modules import changed_prop_names, global_document
 from content.rules import check_changes
 from content.rules.references import PropsChange, check_props
 from content.store import post_repository
-from content.store.media_usage import follow_globals
-from content.store.scopes import in_scope_of
+from content.store.media_usage import update_global_references
+from content.store.scopes import changeable_by
 from content.store.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -85,7 +85,7 @@ class PostSource:
         for part in batches(keys):
             changed: list[Written] = []
             for post, before in post_repository.load_many(
-                in_scope_of(_posts(), actor).filter(pk__in=part).order_by("pk")
+                changeable_by(_posts(), actor).filter(pk__in=part).order_by("pk")
             ):
                 after, hands = _edit_and_validate(post, before, edit, tables, actor)
                 places += [place for hand in hands for place in hand.places]
@@ -117,7 +117,7 @@ def _edit_and_validate(
         edit.refuse("" if own else f"{POSTS}.{post.pk}", error)
         return before, []
     if after != wanted:
-        settle_hands(hands, after, post.pk, tables)
+        update_hands_after_validation(hands, after, post.pk, tables)
     return after, hands
 
 
@@ -171,7 +171,7 @@ def _edit_row(row: ModuleInstance, hand: Hand) -> tuple[str, JsonObject]:
         )
         check_props(PropsChange(definition.Props, row.props, cleaned))
         props |= cleaned
-        hand.settle({"label": label, **props_of_places(definition.Props, props, "props")})
+        hand.settle({"label": label, **replaceable_props(definition.Props, props, "props")})
     return label, props
 
 
@@ -194,7 +194,7 @@ def _write(
     names = ["label", "props", "version", "updated_at"]
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     record_revisions(GLOBAL_MODULE, written, actor=actor, reason=reason)
-    follow_globals(before)
+    update_global_references(before)
     for row in rows:
         keep_words_of_global(row.pk, actor)
     payloads: list[tuple[None, JsonObject]] = [
@@ -205,7 +205,7 @@ def _write(
                 "id": str(row.pk),
                 "did": "updated",
                 "slug": row.global_slug,
-                "changed": names_of_changed(earlier, row.props),
+                "changed": changed_prop_names(earlier, row.props),
             },
         )
         for row, earlier in before

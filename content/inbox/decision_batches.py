@@ -13,7 +13,7 @@ from django.db.models import Count, Q, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.inbox.decisions import Marked, Word, decide_of_post, find_waiting_rows, require_all
+from content.inbox.decisions import Marked, Word, decide_for_post, find_queued_rows, require_all
 from content.models import BatchState, DecisionBatch, DecisionItem, DecisionOutcome, Layer, Post
 from content.posts.decide import clean_note
 from proofroom.core import outbox
@@ -56,7 +56,7 @@ class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
         if post is not None:
             marks = {item.path: Marked(0, item.seen, cast(Word, item.word)) for item in part}
             layer = Layer(part[0].layer)
-            done = decide_of_post(post=post, layer=layer, marks=marks, actor=actor, note=job.note)
+            done = decide_for_post(post=post, layer=layer, marks=marks, actor=actor, note=job.note)
             why = done.why
             outcomes |= dict.fromkeys(done.taken, DecisionOutcome.TAKEN)
             outcomes |= dict.fromkeys(done.rejected, DecisionOutcome.REJECTED)
@@ -78,7 +78,7 @@ class BatchRunner(PartRunner[DecisionBatch, DecisionItem]):
         if actor is not None:
             record(job, "cancelled", actor)
             return
-        found = counts_of([job.pk])[job.pk]
+        found = count_batch_outcomes([job.pk])[job.pk]
         done = {"taken": found[DecisionOutcome.TAKEN], "rejected": found[DecisionOutcome.REJECTED]}
         left = found.total() - sum(done.values())
         system = Actor(user=job.by or Visitor(username=job.by_name), via="system")
@@ -102,7 +102,7 @@ def begin_batch(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> Dec
         )
     words = clean_note(note)
     by_id = {mark.id: mark for mark in marks}
-    groups = find_waiting_rows(marks, actor)
+    groups = find_queued_rows(marks, actor)
     require_all(actor, groups, by_id)
     rows = [row for of_layer in groups.values() for row in of_layer]
     batch = DECISION_BATCHES.create(actor, note=words, gone=len(by_id) - len(rows))
@@ -145,7 +145,7 @@ def batches_for(actor: Actor) -> QuerySet[DecisionBatch]:
     return DecisionBatch.objects.filter(own).order_by("-created_at", "pk")
 
 
-def counts_of(batch_ids: Collection[UUID]) -> dict[UUID, Counter[str]]:
+def count_batch_outcomes(batch_ids: Collection[UUID]) -> dict[UUID, Counter[str]]:
     """Return the number of changes by outcome for each batch. One query."""
     found: dict[UUID, Counter[str]] = {batch_id: Counter() for batch_id in batch_ids}
     rows = DecisionItem.objects.filter(batch__in=batch_ids).values_list("batch", "outcome")

@@ -107,12 +107,12 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
             "marks", gettext("Decide on 1 to %(most)s changes at once.") % {"most": MAX_DECISIONS}
         )
     words = clean_note(note)
-    groups = find_waiting_rows(marks, actor)
+    groups = find_queued_rows(marks, actor)
     by_id = {mark.id: mark for mark in marks}
     require_all(actor, groups, by_id)
     posts = Post.objects.in_bulk([post_id for post_id, _ in groups])
     decisions = tuple(
-        decide_of_post(
+        decide_for_post(
             post=posts[post_id],
             layer=Layer(layer),
             marks={row.path: by_id[row.pk] for row in rows},
@@ -126,7 +126,7 @@ def decide_queued(*, marks: Sequence[Marked], actor: Actor, note: str = "") -> I
     return InboxOutcome(decisions, len(by_id) - there)
 
 
-def find_waiting_rows(marks: Iterable[Marked], who: Scoped) -> Grouped:
+def find_queued_rows(marks: Iterable[Marked], who: Scoped) -> Grouped:
     """Return the rows of these marks that still wait, by post and layer. One query."""
     rows = queue(who).filter(pk__in={mark.id for mark in marks})
     groups: Grouped = {}
@@ -149,7 +149,7 @@ def require_all(actor: Actor, groups: Grouped, marks: Mapping[int, Marked]) -> N
 
 
 @transaction.atomic
-def decide_of_post(
+def decide_for_post(
     *, post: Post, layer: Layer, marks: Mapping[str, Marked], actor: Actor, note: str
 ) -> Decision:
     """Decide on the marked paths of one layer that are still as seen. Raises only `NotAllowed`."""

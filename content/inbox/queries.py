@@ -13,9 +13,9 @@ from django.db.models.fields.json import KeyTextTransform, KeyTransform
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from content.inbox.rows import mark_of_rows
+from content.inbox.rows import row_state_prefix
 from content.models import QueuedChange
-from content.store.scopes import about_in_scope
+from content.store.scopes import filter_by_changeable_post
 from proofroom.core.content_scope import Scoped
 from proofroom.core.observability.metrics import MetricReading, count_readings
 
@@ -59,7 +59,7 @@ class Facets:
 
 
 @dataclass(frozen=True, slots=True)
-class Alike:
+class SimilarChanges:
     """Identical changes of several posts with the same kind of origin."""
 
     like: str
@@ -70,7 +70,9 @@ class Alike:
 
 def queue(who: Scoped) -> QuerySet[QueuedChange]:
     """Return the waiting changes of posts that are not deleted and in the user's scope."""
-    return about_in_scope(QueuedChange.objects.filter(post__deleted_at__isnull=True), who)
+    return filter_by_changeable_post(
+        QueuedChange.objects.filter(post__deleted_at__isnull=True), who
+    )
 
 
 def filter_queue(asked: QueueFilter, who: Scoped) -> QuerySet[QueuedChange]:
@@ -129,7 +131,7 @@ def count_facets(who: Scoped) -> Facets:
     return found
 
 
-def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
+def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[SimilarChanges]:
     """Return the largest groups of similar changes that match the filter. Two queries."""
     counted = (
         filter_queue(asked, who)
@@ -143,7 +145,7 @@ def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
     found = list(counted[:most])
     examples = join_posts(queue(who)).in_bulk([row["first"] for row in found])
     return [
-        Alike(row["like"], row["count"], row["top"], examples[row["first"]])
+        SimilarChanges(row["like"], row["count"], row["top"], examples[row["first"]])
         for row in found
         if row["first"] in examples
     ]
@@ -152,7 +154,9 @@ def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[Alike]:
 def filter_safe_rows(ids: Collection[int], who: Scoped) -> set[int]:
     """Return the rows that may be accepted from the list: safe by the current rules and shown
     completely. One query."""
-    rows = queue(who).filter(pk__in=ids, weight=1, is_whole=True, state__startswith=mark_of_rows())
+    rows = queue(who).filter(
+        pk__in=ids, weight=1, is_whole=True, state__startswith=row_state_prefix()
+    )
     return set(rows.values_list("pk", flat=True))
 
 

@@ -32,7 +32,7 @@ _NO_ID: Final = 2**63
 
 
 @dataclass(frozen=True, slots=True)
-class TakenBack:
+class UndoneRejections:
     """The result of an undo. `paths` are staged in the layer again."""
 
     post: Post
@@ -41,7 +41,7 @@ class TakenBack:
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class StandingRejection:
     """A rejected change whose proposal is still stored."""
 
     row: RejectedChange
@@ -53,13 +53,13 @@ class Kept:
 
 
 @transaction.atomic
-def take_back_rejections(
+def undo_rejections(
     *,
     post_id: UUID | str,
     rejections: Collection[int],
     actor: Actor,
     paths: Collection[str] | None = None,
-) -> TakenBack:
+) -> UndoneRejections:
     """Propose again the changes rejected from one layer, or only `paths`. The original authors stay.
 
     Raises `NotFound` if none is known, `RuleViolation` if a proposal is not stored or not allowed any more, and
@@ -71,8 +71,10 @@ def take_back_rejections(
     rows = _select_stored(find_rejections(post, rejections), paths)
     layers = open_layers(post)
     view = layers.view(Layer(rows[0].layer))
-    stored = [Kept(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows]
-    newer = [one.row.path for one in stored if not is_untouched(one, view)]
+    stored = [
+        StandingRejection(row, Proposal.from_json(cast(JsonObject, row.proposal))) for row in rows
+    ]
+    newer = [one.row.path for one in stored if not is_unchanged_since_rejection(one, view)]
     if newer:
         names = module_names(view.document, layers.review.document, layers.live)
         labels = ", ".join(label_of(path, view.document, names) for path in newer)
@@ -101,7 +103,7 @@ def take_back_rejections(
         proposal=None, taken_back_at=now, taken_back_by=actor.user.username
     )
     _record(post, view.layer, stored, actor)
-    return TakenBack(post, view.layer, restored_paths)
+    return UndoneRejections(post, view.layer, restored_paths)
 
 
 def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedChange]:
@@ -117,12 +119,16 @@ def find_rejections(post: Post, rejections: Collection[int]) -> list[RejectedCha
     return rows
 
 
-def filter_kept(rows: Iterable[RejectedChange]) -> list[Kept]:
+def filter_restorable(rows: Iterable[RejectedChange]) -> list[StandingRejection]:
     """Return the rejected changes that still have a proposal."""
-    return [Kept(row, Proposal.from_json(row.proposal)) for row in rows if row.proposal is not None]
+    return [
+        StandingRejection(row, Proposal.from_json(row.proposal))
+        for row in rows
+        if row.proposal is not None
+    ]
 
 
-def changes_of(kept: Sequence[Kept], view: LayerView) -> Changes:
+def changes_of(kept: Sequence[StandingRejection], view: LayerView) -> Changes:
     """Return the changes, with the module order at the time of the first rejection."""
     order = next((one.proposal.order for one in kept if one.proposal.order), ())
     return Changes(tuple(one.change(view) for one in kept), order)
@@ -148,7 +154,7 @@ def _select_stored(
     raise RuleViolation(_("This was too large to be stored."), code="not_kept")
 
 
-def is_untouched(kept: Kept, view: LayerView) -> bool:
+def is_unchanged_since_rejection(kept: StandingRejection, view: LayerView) -> bool:
     """Return whether the layer still holds the value that the proposal was to change."""
     change = kept.change(view)
     module_id = change.module_id
@@ -170,7 +176,7 @@ def _is_position(path: str) -> bool:
     return path.startswith("modules.") and path.split(".")[2:] == ["position"]
 
 
-def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> None:
+def _record(post: Post, layer: Layer, kept: Sequence[StandingRejection], actor: Actor) -> None:
     """Record one event per rejection, as rejecting does."""
     for rejection in dict.fromkeys(one.row.rejection for one in kept):
         group = [one for one in kept if one.row.rejection == rejection]
@@ -185,7 +191,7 @@ def _record(post: Post, layer: Layer, kept: Sequence[Kept], actor: Actor) -> Non
         )
 
 
-def forget_old_rejections() -> int:
+def delete_old_rejections() -> int:
     """Delete old rejections in batches and return their number. Safe to run twice."""
     old = RejectedChange.objects.filter(created_at__lt=timezone.now() - KEPT)
     total = 0

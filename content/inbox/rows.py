@@ -33,7 +33,7 @@ from content.inbox.judgement import JudgedChange, Judgement, judge
 from content.layers import LayerView
 from content.models import Draft, Post, QueuedChange
 from content.store.digest import fingerprint, keyed_hash, value_hash
-from content.store.layer_state import Mark, mark_of, open_layers_of_many
+from content.store.layer_state import Attribution, mark_of, open_layers_of_many
 from proofroom.core.database.statements import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
@@ -41,7 +41,7 @@ from proofroom.core.json import Json, JsonObject
 _ROWS_VERSION: Final = 4
 """Increase when equal changes get different rows: then all rows are rebuilt."""
 _MARK_LENGTH: Final = 8
-_NOBODY: Final = Mark(user_id=None, user="", via="", at="")
+_NOBODY: Final = Attribution(user_id=None, user="", via="", at="")
 _BATCH: Final = 100
 _COLUMNS: Final = [
     field.name
@@ -65,14 +65,14 @@ _CHARACTERS_AROUND: Final = 60
 """Same as `_WORDS_AROUND` in characters, for scripts without spaces."""
 
 
-def mark_of_rows() -> str:
+def row_state_prefix() -> str:
     """Return the prefix of current row states. It changes with the secret key and with `_ROWS_VERSION`."""
     return keyed_hash("rows", _ROWS_VERSION)[:_MARK_LENGTH]
 
 
 def states_of(view: LayerView) -> dict[str, str]:
     """Return a hash of the inputs of each row by path. Much cheaper than building the row."""
-    begin = mark_of_rows()
+    begin = row_state_prefix()
     found: dict[str, str] = {}
     for change in view.changes:
         mark = mark_of(view.marks, change.path)
@@ -161,7 +161,7 @@ def stored_judgement(row: QueuedChange) -> Judgement:
     return Judgement(findings_from_json(row.findings), draft, live)
 
 
-def similarity_key(view: LayerView, change: Change, by: Mark, comparison: Comparison) -> str:
+def similarity_key(view: LayerView, change: Change, by: Attribution, comparison: Comparison) -> str:
     """Return a key that similar changes share: equal differences, ignoring places, and the same kind of origin."""
     who = by.agent_id or [by.user_id, by.user]
     author_values = [by.via, by.principal, who, bool(by.run_id), bool(by.edited_by), by.conflict]
@@ -235,7 +235,7 @@ def rebuild() -> int:
 
 def needs_rebuild() -> bool:
     """Return whether rows are missing, left over, or built with another key or version."""
-    wrong = Q(draft__is_empty=True) | ~Q(state__startswith=mark_of_rows())
+    wrong = Q(draft__is_empty=True) | ~Q(state__startswith=row_state_prefix())
     return (
         Draft.objects.filter(is_empty=False, queued__isnull=True).exists()
         or QueuedChange.objects.filter(wrong).exists()

@@ -5,7 +5,7 @@ AI Review is on top of Review, and Review on top of live. Agents and AI clients 
 
 from content.layers.approve import approve
 from content.layers.reject import reject
-from content.layers.revert import Before, revert_run, revert_to_revision, take_back_run
+from content.layers.revert import Before, revert_run, revert_to_revision, withdraw_run
 from content.layers.stage import Staged, stage
 from content.layers.submit import SubmitOutcome, submit
 from content.store.digest import digest_of
@@ -35,5 +35,5 @@ __all__ = [
     "revert_to_revision",
     "stage",
     "submit",
-    "take_back_run",
+    "withdraw_run",
 ]

@@ -15,7 +15,7 @@ from content.models import Post, Revision
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
 from content.store.digest import read_digest
-from content.store.layer_state import keep_rest, lock_post, open_layers, settle
+from content.store.layer_state import lock_post, open_layers, save_remaining_changes, settle
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 
@@ -60,7 +60,7 @@ def approve(
     if revision is None:
         raise RuleViolation(_("None of these changes are left."), code="nothing_staged")
     review, above = layers.review, layers.ai_review.draft
-    review_draft = keep_rest(
+    review_draft = save_remaining_changes(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]
     )
     settle(post, document, [review_draft, above] if above is not None else [review_draft])

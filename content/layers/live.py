@@ -15,11 +15,11 @@ from django.utils.translation import gettext as _
 from content.document.changes import Changes, diff
 from content.document.document import PostDocument
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
-from content.paths.tree_changes import Following, check_below, follow_path_change
-from content.rules.check import check_parent, taken_by_another
+from content.paths.tree_changes import Following, check_below, update_descendant_paths
+from content.rules.check import check_parent, unique_constraint_error
 from content.store import post_repository, search
 from content.store.layer_state import (
-    Mark,
+    Attribution,
     Marks,
     drafts_of_many,
     event_payload,
@@ -27,12 +27,12 @@ from content.store.layer_state import (
     parts_of,
     settle,
 )
-from content.store.media_usage import follow_live
+from content.store.media_usage import update_live_references
 from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.store.publish_permissions import PUBLISH
 from content.store.scopes import require_written_in_scope
 from content.store.search import keep_words
-from content.store.translation_status import follow_writing, forget_translated_paths
+from content.store.translation_status import forget_translated_paths, update_copy_origin
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import (
@@ -42,7 +42,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
-from proofroom.core.database.inserts import insert_rows, update_row, write_over
+from proofroom.core.database.inserts import insert_rows, update_row, upsert_rows
 from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
@@ -89,7 +89,7 @@ def write_live(
     if not post.is_placeholder:
         made_from = {path: mark.source_hash for path, mark in (marks or {}).items()}
         made_from |= source_hashes or {}
-        follow_writing(post, after, changes, made_from)
+        update_copy_origin(post, after, changes, made_from)
     else:
         forget_translated_paths(post, after)
     # The live title is the placeholder until a title is approved.
@@ -103,8 +103,8 @@ def write_live(
     # Variations share the slug of their original.
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
-    follow_live([(post, before, after)])
-    following = follow_path_change(post, actor) if moves else Following()
+    update_live_references([(post, before, after)])
+    following = update_descendant_paths(post, actor) if moves else Following()
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
     provenance = provenance_rows(post, revision, changes, actor, marks or {})
@@ -141,7 +141,7 @@ def _save(post: Post, changes: Changes, actor: Actor) -> None:
             update_row(post)
     except IntegrityError:
         # Two writers can choose the same slug between the check and this write. The unique constraint decides.
-        raise taken_by_another(post, actor) from None
+        raise unique_constraint_error(post, actor) from None
 
 
 def revision_before(post: Post, document: PostDocument) -> Revision:
@@ -172,7 +172,7 @@ def provenance_rows(
     post: Post, revision: Revision, changes: Changes, actor: Actor, marks: Marks
 ) -> list[Provenance]:
     """Return an unsaved row for each changed path."""
-    own, now = Mark.of(actor), timezone.now()
+    own, now = Attribution.of(actor), timezone.now()
     by_id, by_name = actor.user.pk, actor.user.username
     written: Marks = {}
     for change in changes:
@@ -260,7 +260,7 @@ def write_many(
         ]
         Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
     _save_modules(written)
-    follow_live([(item.post, item.before, item.after) for item in written])
+    update_live_references([(item.post, item.before, item.after) for item in written])
     revisions = [
         revision_row(item.post, item.after, item.changes, actor, reason) for item in written
     ]
@@ -312,4 +312,4 @@ def _save_modules(written: Sequence[Written]) -> None:
             if "overrides" in touched:
                 places.append(post_repository.placement(item.post, module, index))
     post_repository.write_over_instances(instances)
-    write_over(places, ["overrides"])
+    upsert_rows(places, ["overrides"])

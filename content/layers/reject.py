@@ -10,25 +10,25 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.document.changes import Value, apply
-from content.layers.rejected_changes import keep_rejected
+from content.layers.rejected_changes import store_rejected_changes
 from content.layers.selection import require_unchanged, select_rest
 from content.models import Layer, Post
 from content.store.digest import read_digest
 from content.store.layer_state import (
     LayerView,
     check_version,
+    find_writers,
     lock_post,
     open_layers,
     save_draft,
     settle,
-    writers_of,
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 
 
-def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) -> None:
+def clear_drift_of_rejection(view: LayerView, post: Post, dropped: Collection[str]) -> None:
     """Remove drift from AI Review that only the rejection caused.
 
     `view`: Review before the rejection. `dropped`: the paths removed from it.
@@ -37,7 +37,7 @@ def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) 
         return
     # A rejected text of an agent that no person edited makes room for a newer proposal. Its removal is no drift
     # that a reviewer must see. The removal of a person's text is.
-    writers = {path: writers_of(view.marks, path) for path in dropped}
+    writers = {path: find_writers(view.marks, path) for path in dropped}
     agents_paths = {
         path for path, marks in writers.items() if marks and all(mark.is_agents for mark in marks)
     }
@@ -48,7 +48,7 @@ def keep_newer_proposals(view: LayerView, post: Post, dropped: Collection[str]) 
     not_drifted = {
         path
         for path in agents_paths & ai_review.drifted
-        if not any(mark.drifted for mark in writers_of(ai_review.marks, path))
+        if not any(mark.drifted for mark in find_writers(ai_review.marks, path))
     }
     if not_drifted:
         settled = replace(ai_review, drifted=ai_review.drifted - not_drifted)
@@ -100,7 +100,7 @@ def reject(
     dropped = selection.paths
     after = apply(view.below, selection.rest)
     save_draft(view, post, after, view.marks, actor.user.pk)
-    keep_newer_proposals(view, post, dropped)
+    clear_drift_of_rejection(view, post, dropped)
     # AI Review may now contain values that equal the layer below.
     settle(post, layers.live)
     event = outbox.record(
@@ -113,5 +113,5 @@ def reject(
             "runs": sorted({view.marks[p].run_id for p in dropped if p in view.marks} - {""}),
         },
     )
-    keep_rejected(view, post, selection.taken, after, event.pk)
+    store_rejected_changes(view, post, selection.taken, after, event.pk)
     return Rejected(post, dropped, event.pk)

@@ -20,7 +20,7 @@ from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
 from content.store.digest import fingerprint, value_hash
 from content.store.layer_state import LayerView, Marks, mark_of, parts_of, read_marks
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 
@@ -90,7 +90,7 @@ def _value_from_json(value: Mapping[str, Json]) -> Value:
     return value["value"]
 
 
-def keep_rejected(
+def store_rejected_changes(
     view: LayerView, post: Post, dropped: Changes, after: PostDocument, rejection: int
 ) -> None:
     """Store the removed changes, for `content.inbox.rejections`. `after`: the layer without them."""
@@ -210,12 +210,12 @@ def _latest(rows: QuerySet[RejectedChange]) -> QuerySet[Any, Any]:
     )
 
 
-_OF_POSTS: Final = Statement(
+_OF_POSTS: Final = CompiledQuery(
     lambda since, posts: _latest(
         RejectedChange.objects.filter(post__in=posts, created_at__gte=since)
     )
 )
-_ON_PATHS: Final = Statement(
+_ON_PATHS: Final = CompiledQuery(
     lambda since, posts, paths: _latest(
         RejectedChange.objects.filter(post__in=posts, created_at__gte=since, path__in=paths)
     )

@@ -18,23 +18,23 @@ from django.utils.translation import gettext
 from content.document.changes import Changes, apply, diff, merge
 from content.document.document import PostDocument
 from content.layers.live import write_live
-from content.layers.reject import keep_newer_proposals
+from content.layers.reject import clear_drift_of_rejection
 from content.models import Layer, Post, Provenance, Revision, Status
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
-from content.rules.references import without_missing
+from content.rules.references import drop_missing_references
 from content.store.layer_state import (
+    Attribution,
     LayerView,
-    Mark,
     Marks,
     event_payload,
+    find_writers,
     lock_post,
     open_layers,
     paths_overlap,
     read_marks,
     save_draft,
     settle,
-    writers_of,
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -103,7 +103,7 @@ def drop_unavailable(
     ids = sorted(str(id_) for id_ in terms)
     left_out = [*gone, *(["taxonomyTermIds"] if len(ids) < len(target.taxonomy_term_ids) else [])]
     target = target.with_fields(gone).with_terms(ids)
-    target, missing = without_missing(live, target, diff(live, target))
+    target, missing = drop_missing_references(live, target, diff(live, target))
     return target, [*left_out, *missing]
 
 
@@ -124,7 +124,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     for revision in Revision.objects.filter(pk__in=own_paths).order_by("-version"):
         target, left = _undo_revision(post, target, revision, own_paths[revision.pk])
         kept += left
-    target, missing = without_missing(live, target, diff(live, target))
+    target, missing = drop_missing_references(live, target, diff(live, target))
     require_place_in_scope(post=post, before=live, after=target, actor=actor)
     target = check_changes(post=post, before=live, after=target, actor=actor, taken_over=target)
     reverted = diff(live, target).paths
@@ -135,7 +135,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
     for layer in (Layer.REVIEW, Layer.AI_REVIEW):
         # Read again in each round: the write of Review changes the view of AI Review.
         view = open_layers(post).view(layer)
-        writers = {path: writers_of(view.marks, path) for path in view.changes.paths}
+        writers = {path: find_writers(view.marks, path) for path in view.changes.paths}
         own = [
             path
             for path, marks in writers.items()
@@ -144,7 +144,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
         if own:
             rest = view.changes.only([path for path in view.changes.paths if path not in own])
             save_draft(view, post, apply(view.below, rest), view.marks, actor.user.pk)
-            keep_newer_proposals(view, post, own)
+            clear_drift_of_rejection(view, post, own)
             dropped += [path for path in view.changes.paths if path in own]
     unstaged = tuple(dict.fromkeys(dropped))
     if not reverted and not unstaged and not kept:
@@ -227,13 +227,13 @@ class Before:
         return merge(self.below, below, self.document, prefer="theirs").document
 
 
-def is_of_run(mark: Mark, run_id: str) -> bool:
+def is_of_run(mark: Attribution, run_id: str) -> bool:
     """Return whether the run wrote the value and no person edited it since."""
     return mark.run_id == run_id and not mark.edited_by
 
 
 @transaction.atomic
-def take_back_run(
+def withdraw_run(
     *,
     post_id: UUID | str,
     run_id: str,
@@ -266,7 +266,7 @@ def take_back_run(
 
 def _is_by_run_only(marks: Marks, path: str, run_id: str, written: Collection[str]) -> bool:
     """Return whether only the run wrote the value at a path, or removed the proposal there."""
-    writers = writers_of(marks, path)
+    writers = find_writers(marks, path)
     if writers:
         return all(is_of_run(mark, run_id) for mark in writers)
     return any(paths_overlap(path, other) for other in written)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext as _
 
-from content.comparison.change_comparison import passages_at, take_passages
+from content.comparison.change_comparison import apply_passages, passages_at
 from content.document.changes import Change, Changes, Value, same
 from content.document.differences import SEPARATOR, base_path
 from content.store.digest import path_was_seen, was_seen
@@ -60,13 +60,13 @@ def select_rest(
 ) -> Selection:
     """Select changes to remove: `rest` leads from the layer below to what remains staged.
 
-    `kept`: result of `kept_without` if computed before. Otherwise it is computed from `paths`.
+    `kept`: result of `remaining_values` if computed before. Otherwise it is computed from `paths`.
     """
     if paths is None:
         return Selection(view.changes, replace(view.changes, items=()))
     if not paths:
         raise _unknown_path(_("Send at least one path."))
-    stays = kept_without(view, paths) if kept is None else kept
+    stays = remaining_values(view, paths) if kept is None else kept
     named = set(map(base_path, paths))
     rest: list[Change] = []
     dropped: list[Change] = []
@@ -84,7 +84,7 @@ def select_rest(
     )
 
 
-def kept_without(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
+def remaining_values(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
     """Return the remaining value at each path with removed passages. Raises `RuleViolation` as `select_changes`."""
     if not paths:
         return {}
@@ -100,7 +100,7 @@ def kept_without(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
 
 def _merge_passages(view: LayerView, change: Change, passages: Collection[str]) -> Value:
     """Return the value with these passages applied. Raises `RuleViolation` if it is not valid rich text."""
-    value = take_passages(change, view.below, view.document, passages)
+    value = apply_passages(change, view.below, view.document, passages)
     if isinstance(value, dict) and value.get("type") == "doc" and (problems := validate(value)):
         message = _(
             "These passages belong together and must be decided on together: %(problem)s"

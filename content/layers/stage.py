@@ -15,7 +15,7 @@ from content.models import Layer, Post
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
 from content.store.layer_state import (
-    Mark,
+    Attribution,
     before_layer_staged,
     check_version,
     event_payload,
@@ -25,7 +25,7 @@ from content.store.layer_state import (
     save_draft,
 )
 from content.store.scopes import require_written_in_scope
-from content.store.translation_status import present_source_hashes
+from content.store.translation_status import current_source_hashes
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.hooks import Hook
@@ -101,14 +101,14 @@ def stage(
         return Staged(post, layer, view.version, (), view.document)
     marks = dict(view.marks)
     # A translation written without reference to its source counts as made from the current source.
-    made_from = source_hashes or present_source_hashes(post)
+    made_from = source_hashes or current_source_hashes(post)
     for path in own:
-        mark = Mark.of(actor, previous=mark_of(view.marks, path), reason=reason)
+        mark = Attribution.of(actor, previous=mark_of(view.marks, path), reason=reason)
         marks[path] = replace(mark, source_hash=made_from.get(path, mark.source_hash))
     for path in diff(view.below, document).paths:
         # An edit inside a module that the layer added appears as a change of that whole module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
-            marks[path] = Mark.of(actor, reason=reason)
+            marks[path] = Attribution.of(actor, reason=reason)
     before_layer_staged(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     outbox.record(

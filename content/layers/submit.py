@@ -15,19 +15,19 @@ from content.layers.selection import select_changes
 from content.models import Post
 from content.rules import check_changes
 from content.store.layer_state import (
+    Attribution,
     Layers,
     LayerView,
-    Mark,
     clean_reason,
     event_payload,
-    keep_rest,
+    find_writers,
     lock_post,
     mark_of,
     open_layers,
     parts_of,
     paths_overlap,
     save_draft,
-    writers_of,
+    save_remaining_changes,
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -94,9 +94,9 @@ def submit(
         rest = replace(layers.ai_review.changes, items=tuple(left[path] for path in order))
         marks = dict(layers.ai_review.marks)
         for path in conflicts:
-            marks[path] = replace(mark_of(marks, path) or Mark.of(actor), conflict=True)
+            marks[path] = replace(mark_of(marks, path) or Attribution.of(actor), conflict=True)
         review = open_layers(post).review.document
-        keep_rest(layers.ai_review, post, review, rest, marks, actor.user.pk)
+        save_remaining_changes(layers.ai_review, post, review, rest, marks, actor.user.pk)
     if len(moved):
         outbox.record(
             "post.ai-review.approve",
@@ -118,7 +118,7 @@ def _person_staged(review: LayerView, change: Change) -> bool:
         return False
     if not any(paths_overlap(other.path, change.path) for other in review.changes):
         return False
-    marks = writers_of(review.marks, change.path)
+    marks = find_writers(review.marks, change.path)
     return not marks or any(not mark.is_agents for mark in marks)
 
 

@@ -32,7 +32,7 @@ MAX_DEPTH: Final = 20
 """Maximum number of ancestors of a post."""
 NO_PARENT: Final = UUID(int=0)
 """The replacement for a null parent in the unique constraint on slugs."""
-STANDS_FOR_ITSELF: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
+ALIVE_CONDITION: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
 
 
 class Status(models.TextChoices):
@@ -143,12 +143,12 @@ class Post(models.Model):
                 "locale",
                 "slug",
                 Coalesce("parent", Value(NO_PARENT, output_field=models.UUIDField())),
-                condition=STANDS_FOR_ITSELF,
+                condition=ALIVE_CONDITION,
                 name="post_slug_once",
             ),
             models.UniqueConstraint(
                 fields=["translation_group", "locale"],
-                condition=STANDS_FOR_ITSELF,
+                condition=ALIVE_CONDITION,
                 name="post_one_per_locale",
             ),
             models.UniqueConstraint(
@@ -181,7 +181,7 @@ class Post(models.Model):
                 "status",
                 "is_placeholder",  # lets an index-only scan count the published posts
                 name="post_list",
-                condition=STANDS_FOR_ITSELF,
+                condition=ALIVE_CONDITION,
             ),
             models.Index(
                 "type",
@@ -190,7 +190,7 @@ class Post(models.Model):
                 F("updated_at").desc(),
                 "id",
                 name="post_list_of_type",
-                condition=STANDS_FOR_ITSELF,
+                condition=ALIVE_CONDITION,
             ),
             models.Index(
                 "type",
@@ -198,12 +198,12 @@ class Post(models.Model):
                 F("published_at").desc(),
                 "id",
                 name="post_newest",
-                condition=STANDS_FOR_ITSELF & Q(status="published", is_placeholder=False),
+                condition=ALIVE_CONDITION & Q(status="published", is_placeholder=False),
             ),
             models.Index(
-                F("updated_at").desc(), "id", name="post_changed", condition=STANDS_FOR_ITSELF
+                F("updated_at").desc(), "id", name="post_changed", condition=ALIVE_CONDITION
             ),
-            models.Index(fields=["path"], name="post_path", condition=STANDS_FOR_ITSELF),
+            models.Index(fields=["path"], name="post_path", condition=ALIVE_CONDITION),
             models.Index(
                 fields=["variation_of"], name="post_running", condition=Q(variation_running=True)
             ),

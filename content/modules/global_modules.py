@@ -11,27 +11,27 @@ from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from content.models import ModuleInstance
-from content.rules.references import PropsChange, check_props, props_without_missing
+from content.rules.references import PropsChange, check_props, drop_missing_props_references
 from content.store.global_module_queries import find_global, placements_of
 from content.store.layer_state import check_version
-from content.store.media_usage import follow_globals, forget_global
+from content.store.media_usage import drop_global_references, update_global_references
 from content.store.search import keep_words_of_global
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.core.validation.input_validation import clean_line, reject_unstorable
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.definitions import Module, find_module, modules, validate_props, validation
-from proofroom.definitions.undefined_values import with_undefined, without_undefined
+from proofroom.definitions.undefined_values import remove_undefined, restore_undefined
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.proposals import forget_proposals
+from proofroom.shared_content.proposals import delete_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
     SharedChange,
+    delete_revisions,
     find_revision,
-    forget_revisions,
     record_revisions,
 )
 from proofroom.shared_content.shared_types import GLOBAL_MODULE
@@ -83,7 +83,7 @@ def create_global(
     except IntegrityError:
         message = _("Another global module already uses the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
-    follow_globals([(module, None)])
+    update_global_references([(module, None)])
     record_revisions(
         GLOBAL_MODULE,
         [SharedChange(module.pk, module.version, global_document(module))],
@@ -99,11 +99,11 @@ def _props_of_new(
 ) -> JsonObject:
     if not keeps:
         return validate_props(type, props)
-    refuse_unstorable(props, "props")
+    reject_unstorable(props, "props")
     if definition is None:
         return dict(props)
-    known = validate_props(type, without_undefined(definition.Props, props))
-    return with_undefined(definition.Props, known, props)
+    known = validate_props(type, remove_undefined(definition.Props, props))
+    return restore_undefined(definition.Props, known, props)
 
 
 @transaction.atomic
@@ -126,11 +126,16 @@ def edit_global(
     check_version(expected_version, module.version, _("This global module"))
     if type is not None and type != module.type:
         raise invalid("type", _("The type of a module cannot be changed."), code="module_type")
-    _write(module, edited_global(module, label=label, props=props, actor=actor), actor, "edited")
+    _write(
+        module,
+        build_global_document(module, label=label, props=props, actor=actor),
+        actor,
+        "edited",
+    )
     return module
 
 
-def edited_global(
+def build_global_document(
     module: ModuleInstance,
     *,
     label: str | None = None,
@@ -199,9 +204,9 @@ def delete_global(*, actor: Actor, slug: str) -> ModuleInstance:
     module.delete()
     # Django clears the key on delete, but the event needs it.
     module.pk = pk
-    forget_global(pk)
-    forget_revisions(GLOBAL_MODULE, pk)
-    forget_proposals(GLOBAL_MODULE, pk)
+    drop_global_references(pk)
+    delete_revisions(GLOBAL_MODULE, pk)
+    delete_proposals(GLOBAL_MODULE, pk)
     _record_change("deleted", module, actor)
     return module
 
@@ -248,7 +253,9 @@ def _rewrite(module: ModuleInstance, document: JsonObject, actor: Actor, reason:
     if changed:
         # A reference to a deleted file is dropped; otherwise the revision could not be restored at all.
         definition = find_module(module.type)
-        changed = props_without_missing(PropsChange(definition.Props, module.props, changed))
+        changed = drop_missing_props_references(
+            PropsChange(definition.Props, module.props, changed)
+        )
     props = {**wanted, **changed, **_clean_changed_props(module, changed)}
     _write(module, {**document, "props": props}, actor, reason)
 
@@ -261,16 +268,16 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
     module.label, module.props = str(document["label"]), document["props"]
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
-    follow_globals([(module, before)])
+    update_global_references([(module, before)])
     change = SharedChange(
         module.pk, module.version, global_document(module), earlier_version, earlier, earlier_at
     )
     record_revisions(GLOBAL_MODULE, [change], actor=actor, reason=reason)
     keep_words_of_global(module.pk, actor)
-    _record_change("updated", module, actor, names_of_changed(before, module.props))
+    _record_change("updated", module, actor, changed_prop_names(before, module.props))
 
 
-def names_of_changed(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Json]:
+def changed_prop_names(before: Mapping[str, Json], after: Mapping[str, Json]) -> list[Json]:
     """Return the names of the props that differ, in order."""
     names = dict.fromkeys([*before, *after])
     return [name for name in names if before.get(name) != after.get(name)]

@@ -24,10 +24,10 @@ from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.definitions import (
     GroupModule,
+    exclusion_reason,
     find_module,
     find_post_type,
     module_groups,
-    why_excluded,
 )
 
 NAME_MAX: Final = 80
@@ -164,7 +164,7 @@ def _clean_places(
 
 def _clean_place(post_type: str, place: GroupModule, shared: Mapping[str, str]) -> GroupModule:
     definition = find_module(place.type)
-    reason = why_excluded(post_type, place.type)
+    reason = exclusion_reason(post_type, place.type)
     if reason is not None:
         raise invalid("type", reason, code="module_not_allowed")
     if place.scope not in definition.allowed_scopes:

@@ -50,7 +50,7 @@ class Following:
     is_left: bool = False
 
 
-def follow_path_change(post: Post, actor: Actor) -> Following:
+def update_descendant_paths(post: Post, actor: Actor) -> Following:
     """Set the paths of all descendants of a post whose path changed, or leave them to a worker."""
     below = _ids_below(post.pk, BATCH_SIZE + 1)
     if len(below) <= BATCH_SIZE:

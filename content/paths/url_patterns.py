@@ -16,12 +16,12 @@ from content.store.post_paths import (
     Move,
     Tree,
     actor_of_move,
+    check_path_is_not_reserved,
     fill_pattern,
     find_posts_at,
     path_taken,
     pattern_of,
     record_moves,
-    refuse_reserved,
     save_paths,
     set_path,
     slugs_in,
@@ -209,7 +209,7 @@ def check_addresses(type_name: str, locale: str, pattern: str, actor: Actor) -> 
             raise invalid("pattern", error.message) from None
         if post.path in wanted:
             raise path_taken("pattern", post, actor)
-        refuse_reserved("pattern", post)
+        check_path_is_not_reserved("pattern", post)
         wanted[post.path] = post.pk
     for other in find_posts_at(wanted):
         # Posts of the same type and locale move too, and were compared with each other above.
@@ -289,7 +289,7 @@ def preview_pattern(type_name: str, locale: str, pattern: str) -> Examples:
         before = post.path
         try:
             post.path = fill_pattern(pattern, post, slugs_in(tree, post))
-            refuse_reserved("pattern", post)
+            check_path_is_not_reserved("pattern", post)
         except RuleViolation as error:
             _add_problem(found, error.message)
             continue

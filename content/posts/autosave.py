@@ -34,7 +34,7 @@ Entries = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Predecessor:
+class SupersededCopy:
     """A copy whose content another page took over. If the copy was saved after `saved_at`, it holds newer input
     and must not be deleted."""
 
@@ -50,7 +50,7 @@ def save_copy(
     actor: Actor,
     entries: Entries,
     layer: str = SOURCE,
-    follows: Collection[Predecessor] = (),
+    follows: Collection[SupersededCopy] = (),
 ) -> Autosave:
     """Save the content of a form under the page's key and delete the predecessors it contains.
 
@@ -118,13 +118,13 @@ def _of_form(copies: QuerySet[Autosave], post_id: UUID | None, layer: str) -> Qu
     return copies.filter(post_id=post_id, layer=layer)
 
 
-def discard_copy(*, key: UUID, actor: Actor, follows: Collection[Predecessor] = ()) -> None:
+def discard_copy(*, key: UUID, actor: Actor, follows: Collection[SupersededCopy] = ()) -> None:
     """Delete a copy and its predecessors, after saving or when the user discards it."""
-    for one in (Predecessor(key), *follows):
+    for one in (SupersededCopy(key), *follows):
         _delete_predecessor(one, actor)
 
 
-def _delete_predecessor(one: Predecessor, actor: Actor) -> None:
+def _delete_predecessor(one: SupersededCopy, actor: Actor) -> None:
     own = Autosave.objects.filter(pk=one.key, user_id=actor.user.pk)
     if one.saved_at is not None:
         # A later save means that the page is still in use and holds input its successor doesn't have.

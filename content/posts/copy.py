@@ -17,15 +17,15 @@ from content.layers.live import provenance_rows, revision_row
 from content.models import ModuleInstance, Post, PostModule, PostTerm, Provenance, Revision
 from content.paths.tree_changes import ancestors_of
 from content.posts.create import empty_document, new_row, set_columns
-from content.rules.check import taken_by_another
+from content.rules.check import unique_constraint_error
 from content.store import post_repository
 from content.store.duplicate import copied_fields, copy_modules
 from content.store.layer_state import event_payload
-from content.store.media_usage import follow_live
+from content.store.media_usage import update_live_references
 from content.store.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
 from content.store.scopes import post_not_found, require_all_written_in_scope, visible_to
 from content.store.search import keep_words
-from content.store.tree_queries import ids_below
+from content.store.tree_queries import descendant_ids
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_rows
@@ -39,13 +39,13 @@ _Copy = tuple[Post, PostDocument, PostDocument]
 """A new post, its empty document, and its filled document."""
 
 
-def pages_to_copy(post_id: UUID, most: int = MAX_COPIED) -> list[UUID]:
+def list_descendants_to_copy(post_id: UUID, most: int = MAX_COPIED) -> list[UUID]:
     """Return the ids of the pages below a page that a copy includes, parents first, at most `most` + 1.
 
     Leaves out pages in the trash, proposed pages that were never approved, and everything below either. One
     query.
     """
-    return ids_below(post_id, most=most, is_approved=True)
+    return descendant_ids(post_id, most=most, is_approved=True)
 
 
 @transaction.atomic
@@ -145,8 +145,8 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
         with transaction.atomic():
             insert_rows(posts, instances, places, terms)
     except IntegrityError:
-        raise taken_by_another(posts[0], actor) from None
-    follow_live([(post, None, document) for post, _empty, document in new])
+        raise unique_constraint_error(posts[0], actor) from None
+    update_live_references([(post, None, document) for post, _empty, document in new])
     insert_rows(revisions, provenance)
     keep_words([post.pk for post in posts], actor)
     outbox.record_all("post.created", things, actor=actor)

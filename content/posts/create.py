@@ -20,13 +20,13 @@ from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
 from content.posts.publication_date import check_published_at
 from content.rules import check_changes
-from content.rules.check import taken_by_another, translation_taken
+from content.rules.check import translation_taken, unique_constraint_error
 from content.rules.place_scope import require_kind_in_scope, require_place_in_scope
 from content.store import post_repository, search
 from content.store.document_edits import patch_fields, seed_group
 from content.store.duplicate import pair_modules
 from content.store.layer_state import event_payload
-from content.store.media_usage import follow_live
+from content.store.media_usage import update_live_references
 from content.store.module_group_queries import find_group
 from content.store.post_paths import check_paths_are_free, path_for
 from content.store.publish_permissions import PUBLISH
@@ -35,7 +35,7 @@ from content.store.translation_status import record_source
 from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.inserts import insert_if_free
+from proofroom.core.database.inserts import insert_unless_conflict
 from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
@@ -125,7 +125,7 @@ def create_post(
     # Before `insert`, because a path pattern may contain the day.
     post.created_at = min(dates.created_at or post.created_at, post.created_at)
     changes = insert(post, empty, document, actor, status)
-    keep_dates(post, dates)
+    save_import_dates(post, dates)
     if translation_of is not None:
         source = post_repository.load(translation_of)
         record_source(post, source, document, pair_modules(source, document))
@@ -133,7 +133,7 @@ def create_post(
     return post
 
 
-def keep_dates(post: Post, dates: PostDates) -> None:
+def save_import_dates(post: Post, dates: PostDates) -> None:
     """Save the creation and change dates of an imported post. Dates in the future are ignored."""
     named = {"created_at": dates.created_at, "updated_at": dates.updated_at}
     now = timezone.now()
@@ -232,8 +232,8 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     empty = empty_document(post)
     post.path = path_for(post)
     revision = revision_row(post, empty, diff(empty, empty), actor, "created")
-    if not insert_if_free(post, [revision], updates=search.words_of_post(post, empty)):
-        raise taken_by_another(post, actor)
+    if not insert_unless_conflict(post, [revision], updates=search.words_of_post(post, empty)):
+        raise unique_constraint_error(post, actor)
     outbox.record(
         "post.created",
         actor=actor,
@@ -298,7 +298,7 @@ def insert(
     provenance = provenance_rows(post, revision, changes, actor, {})
     rows = post_repository.rows_of(post, document)
     words = search.words_of_post(post, document)
-    if not insert_if_free(post, *rows, [revision], provenance, updates=words):
-        raise taken_by_another(post, actor)
-    follow_live([(post, None, document)])
+    if not insert_unless_conflict(post, *rows, [revision], provenance, updates=words):
+        raise unique_constraint_error(post, actor)
+    update_live_references([(post, None, document)])
     return changes

@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 from content.document.differences import base_path
 from content.layers.approve import approve
 from content.layers.reject import reject
-from content.layers.selection import kept_without
+from content.layers.selection import remaining_values
 from content.layers.submit import submit
 from content.models import Layer, Post, Status
 from content.posts.publish import move_status
@@ -111,7 +111,7 @@ def decide(
     if post_seen is not None and accept and (publishes or layer == Layer.REVIEW):
         _require_post_seen(layers.post, post_seen, publishes=publishes)
     # Before anything is accepted: accepting changes the text in which the refused passages are located.
-    retained = kept_without(view, refuse)
+    retained = remaining_values(view, refuse)
     accepted: tuple[str, ...] = ()
     conflicts: tuple[str, ...] = ()
     accept_note = "" if refuse else note
@@ -159,7 +159,7 @@ def decide(
     )
 
 
-def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
+def paths_waiting_in_review(layers: Layers, paths: Collection[str]) -> list[str]:
     """Return the given AI Review paths where Review also holds a change. They can't go live past it."""
     below = layers.review.changes.paths
     named = dict.fromkeys(map(base_path, paths))
@@ -168,7 +168,7 @@ def waiting_below(layers: Layers, paths: Collection[str]) -> list[str]:
 
 def _submit_and_approve(layers: Layers, paths: Collection[str], actor: Actor, note: str) -> Post:
     """Make these AI Review paths live, without any change that was already in Review."""
-    waiting_paths = waiting_below(layers, paths)
+    waiting_paths = paths_waiting_in_review(layers, paths)
     if waiting_paths:
         raise Conflict(
             _(

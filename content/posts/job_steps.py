@@ -21,7 +21,7 @@ from content.posts.undo import undo_delete, undo_restore, undo_status
 from content.store.layer_state import lock_post
 from content.store.traffic import running_variations
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.json import format_time
 
@@ -74,7 +74,7 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
         with transaction.atomic():
             copies = copy_below(below={item.post: below[item.post] for item in items}, actor=actor)
     # Both concern the whole job, not single pages: the runner stops or retries.
-    except (NotAllowed, *DATABASE_AWAY):
+    except (NotAllowed, *DATABASE_UNREACHABLE):
         raise
     # Any defect of one page must not stop the others; `_explain` logs it.
     except Exception as error:

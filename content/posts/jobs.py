@@ -12,7 +12,7 @@ from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem
-from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
+from content.posts.copy import MAX_COPIED, copy_page, list_descendants_to_copy
 from content.posts.job_steps import DEFECT_TEXT, STEPS
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -67,7 +67,7 @@ class PostJobRunner(PartRunner[PostJob, PostJobItem]):
 
     def on_end(self, job: PostJob, actor: Actor | None) -> None:
         if job.by is not None:
-            counts: JsonObject = {**outcomes_of(job)}
+            counts: JsonObject = {**count_job_outcomes(job)}
             payload: JsonObject = {
                 "id": str(job.pk),
                 "kind": job.kind,
@@ -101,7 +101,7 @@ def start_copy(*, post_id: UUID, actor: Actor) -> tuple[Post, PostJob]:
     """Copy a page immediately and the pages below it in a job. Raises as `copy_page` does, and for too many pages."""
     with transaction.atomic():
         copy = copy_page(post_id=post_id, actor=actor)
-        below = pages_to_copy(post_id)
+        below = list_descendants_to_copy(post_id)
         if len(below) + 1 > MAX_COPIED:
             message = _("You can copy at most %(most)s pages at once.")
             raise RuleViolation(message % {"most": f"{MAX_COPIED:,}"}, code="too_many")
@@ -164,7 +164,7 @@ def find_job(*, job_id: UUID, actor: Actor) -> PostJob:
     return job
 
 
-def outcomes_of(job: PostJob) -> dict[str, int]:
+def count_job_outcomes(job: PostJob) -> dict[str, int]:
     """Return the number of posts by outcome. One query."""
     rows = job.items.order_by().values_list("outcome").annotate(number=Count("pk"))
     return dict(rows)

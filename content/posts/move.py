@@ -23,8 +23,8 @@ from content.rules.check import check_depth, check_parent, check_slug_is_free
 from content.rules.place_scope import require_place_in_scope
 from content.store import post_repository
 from content.store.post_paths import check_paths_are_free, path_for, pattern_of
-from content.store.scopes import hidden_ids, in_scope_of, post_not_found, visible_to
-from content.store.tree_queries import count_below, ids_below
+from content.store.scopes import changeable_by, hidden_post_ids, post_not_found, visible_to
+from content.store.tree_queries import count_descendants, descendant_ids
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation, invalid
 from proofroom.definitions import find_post_type
@@ -78,7 +78,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
     """
     actor.require("posts.edit")
     seen = visible_to(Post.objects.alive(), actor)
-    posts = _load_chosen(in_scope_of(Post.objects.alive(), actor), post_ids)
+    posts = _load_chosen(changeable_by(Post.objects.alive(), actor), post_ids)
     parent = seen.filter(pk=parent_id).first() if parent_id else None
     changes: list[AddressChange] = []
     total = redirects = 0
@@ -105,9 +105,9 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         post.path = path_for(post, pattern(post.type, post.locale))
         if post.path == before:
             continue
-        ids = ids_below(post.pk, most=BATCH_SIZE + 1)
+        ids = descendant_ids(post.pk, most=BATCH_SIZE + 1)
         is_large = len(ids) > BATCH_SIZE
-        hidden = hidden_ids(ids, actor)
+        hidden = hidden_post_ids(ids, actor)
         moved = [AddressChange(post.title, before, post.path, post.published_at is not None)]
         renamed = [post]
         # A worker moves large subtrees, so only the first pages are loaded here.
@@ -121,7 +121,7 @@ def plan_move(*, post_ids: Sequence[UUID], parent_id: UUID | None, actor: Actor)
         check_paths_are_free(renamed, actor)
         changes += moved[: MAX_LISTED - len(changes)]
         if is_large and len(moved) > 1:
-            below, published = count_below(post.pk)
+            below, published = count_descendants(post.pk)
             total += 1 + below
             redirects += moved[0].has_redirect + published
         else:
@@ -150,7 +150,7 @@ def move_posts(
         # Moves run one at a time: two that lock each other's siblings would deadlock.
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_MOVE_LOCK])
-    rows = in_scope_of(Post.objects.alive(), actor)
+    rows = changeable_by(Post.objects.alive(), actor)
     posts = _load_chosen(rows.select_for_update(of=("self",), no_key=True), post_ids)
     for post in posts:
         expected = (expected_versions or {}).get(post.pk)
@@ -264,13 +264,13 @@ def _orders(
             return {post.pk: last + at for at, post in enumerate(posts, 1)}, {}
         return {post.pk: last for post in posts}, {}
     ids = [id_ for id_, _number in rows]
-    next_ids = set(ids) - hidden_ids(ids, actor)
+    next_ids = set(ids) - hidden_post_ids(ids, actor)
     if place.before != "end" and place.before not in next_ids:
         message = _("The next page no longer exists. Reload the page.")
         raise Conflict(message, code="stale_place")
     at = len(ids) if place.before == "end" else ids.index(place.before)
     orders, shifted = _make_room(posts, rows[:at], rows[at:])
-    changeable = in_scope_of(Post.objects.filter(pk__in=shifted), actor)
+    changeable = changeable_by(Post.objects.filter(pk__in=shifted), actor)
     if actor.scopes and shifted and changeable.count() < len(shifted):
         raise NotAllowed(
             _("This would move pages that you cannot change. Choose another place."),

@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.layers.live import tags_of
 from content.models import Post, Status
-from content.paths.tree_changes import Following, check_below, follow_path_change
+from content.paths.tree_changes import Following, check_below, update_descendant_paths
 from content.store.layer_state import event_payload
 from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.store.publish_permissions import PUBLISH
@@ -69,7 +69,7 @@ def change_published_at(*, post: Post, moment: datetime | None, actor: Actor) ->
     moves = set_path(post, path_for(post))
     post.version += 1
     post.save()
-    following = follow_path_change(post, actor) if moves else Following()
+    following = update_descendant_paths(post, actor) if moves else Following()
     outbox.record_each(
         ("post.updated",),
         actor=actor,

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from content.layers.revert import is_of_run
 from content.models import ModuleInstance, Post, PostModule, Status
 from content.paths.tree_changes import ancestors_of
-from content.rules.check import check_depth, taken_by_another
+from content.rules.check import check_depth, unique_constraint_error
 from content.store.layer_state import event_payload, lock_post, lock_post_in, open_layers
-from content.store.media_usage import forget_post, return_post
+from content.store.media_usage import drop_post_references, restore_post_references
 from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
 from content.store.scopes import post_not_found, require_in_scope, require_written_in_scope
 from content.store.traffic import stop, stop_variations
@@ -40,7 +40,7 @@ def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
     stop_variations(post, actor)
     post.deleted_at = timezone.now()
     post.save(update_fields=["deleted_at", "updated_at"])
-    forget_post(post)
+    drop_post_references(post)
     outbox.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
     return post
 
@@ -86,8 +86,8 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
             )
     # The constraint decides whether the path is still free, because a check before would race.
     except IntegrityError:
-        raise taken_by_another(post, actor) from None
-    return_post(post)
+        raise unique_constraint_error(post, actor) from None
+    restore_post_references(post)
     outbox.record_each(
         ("post.restored", "post.published")
         if post.status == Status.PUBLISHED
@@ -115,7 +115,7 @@ def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
         return False
     post.deleted_at = timezone.now()
     post.save(update_fields=["deleted_at", "updated_at"])
-    forget_post(post)
+    drop_post_references(post)
     outbox.record("post.deleted", actor=actor, post_id=post.pk, payload=event_payload(post))
     return True
 

@@ -124,7 +124,7 @@ def promote_variation(
         details = {"variationVersion": [error.message]}
         raise Conflict(error.message, code=error.code, details=details) from None
     before = post_repository.load(original)
-    after = winning_document(winner, before)
+    after = document_after_promotion(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)
     note = f"variation {winner.variation}"
     if write_live(
@@ -135,7 +135,7 @@ def promote_variation(
     return original
 
 
-def winning_document(winner: Post, before: PostDocument) -> PostDocument:
+def document_after_promotion(winner: Post, before: PostDocument) -> PostDocument:
     """Return the original's document with the winner's content. Copied modules get the original's ids again."""
     won = post_repository.load(winner)
     fields = {

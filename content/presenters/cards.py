@@ -24,7 +24,7 @@ from content.document.labels import POST_GROUP, label_of, module_names, prop_lab
 from content.inbox.judgement import Judgement
 from content.layers import LayerView
 from content.models import Layer
-from content.store.layer_state import Mark, mark_of
+from content.store.layer_state import Attribution, mark_of
 
 _MIN_FOLDED: Final = 5
 """Number of consecutive unchanged blocks from which they are folded, except the blocks next to a change."""
@@ -110,7 +110,7 @@ class ChangeCard:
     summary: str = ""
     length: str = ""
     flags: tuple[Flag, ...] = ()
-    mark: Mark | None = None
+    mark: Attribution | None = None
 
     @property
     def stretches(self) -> list[DiffStretch]:
@@ -233,7 +233,7 @@ def cards_between(
     return list(groups.values())
 
 
-def _flags_of(view: LayerView, mark: Mark | None, path: str) -> tuple[Flag, ...]:
+def _flags_of(view: LayerView, mark: Attribution | None, path: str) -> tuple[Flag, ...]:
     flags = []
     if mark is not None and mark.conflict:
         text = _(

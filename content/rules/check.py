@@ -17,10 +17,10 @@ from content.models.post import MAX_DEPTH
 from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
-from content.store.scopes import sees
-from content.store.tree_queries import is_anything_below
+from content.store.scopes import can_view
+from content.store.tree_queries import has_descendants_at_level
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, first_instance
+from proofroom.core.database.statements import CompiledQuery, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject
@@ -131,9 +131,13 @@ def _same_slug(type_: str, locale: str, slug: str, post_id: UUID) -> QuerySet[An
     return same.order_by("pk").values("id", "title", "translation_group", "parent_id")
 
 
-_SAME_SLUG: Final = Statement(_same_slug)
-_SAME_AT_ROOT: Final = Statement(lambda *given: _same_slug(*given).filter(parent_id__isnull=True))
-_SAME_BELOW: Final = Statement(lambda *given: _same_slug(*given[:-1]).filter(parent_id=given[-1]))
+_SAME_SLUG: Final = CompiledQuery(_same_slug)
+_SAME_AT_ROOT: Final = CompiledQuery(
+    lambda *given: _same_slug(*given).filter(parent_id__isnull=True)
+)
+_SAME_BELOW: Final = CompiledQuery(
+    lambda *given: _same_slug(*given[:-1]).filter(parent_id=given[-1])
+)
 
 
 def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
@@ -169,7 +173,7 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
 
 def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
     """Return the error for a language that exists already. It names the post only if the actor may view it."""
-    if actor is None or not sees(actor, other):
+    if actor is None or not can_view(actor, other):
         message = _("The post already exists in %(language)s.") % {
             "language": language_name(other.locale)
         }
@@ -182,7 +186,7 @@ def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
     return invalid("locale", message, code="translation_exists")
 
 
-def taken_by_another(post: Post, actor: Actor) -> RuleViolation:
+def unique_constraint_error(post: Post, actor: Actor) -> RuleViolation:
     """Return the error for the unique constraint that the database reported."""
     if post.variation_of_id is not None:
         message = _("The post already has a variation %(variation)s.") % {
@@ -209,7 +213,7 @@ def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
             "parentId", _("Posts of type %(type)s have no hierarchy.") % {"type": post.type}
         )
     ancestor = Post.objects.alive().filter(pk=str(value)).first()
-    if ancestor is None or (actor is not None and not sees(actor, ancestor)):
+    if ancestor is None or (actor is not None and not can_view(actor, ancestor)):
         raise invalid("parentId", _("No post has the ID %(value)s.") % {"value": value})
     if (ancestor.type, ancestor.locale) != (post.type, post.locale):
         raise invalid("parentId", _("The parent must have the same type and language."))
@@ -229,7 +233,7 @@ def check_depth(post: Post, above: int) -> None:
     # A post without a parent cannot be too deep, and a new post has no descendants: no query.
     if left >= 0 and (left == MAX_DEPTH or post._state.adding):
         return
-    if left < 0 or is_anything_below(post.pk, left + 1):
+    if left < 0 or has_descendants_at_level(post.pk, left + 1):
         message = _("Pages can be at most %(most)s levels deep.") % {"most": MAX_DEPTH + 1}
         raise invalid("parentId", message, code="too_deep")
 

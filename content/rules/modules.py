@@ -18,10 +18,10 @@ from content.models import ModuleInstance, Post
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.validation.host_names import has_valid_host
-from proofroom.core.validation.input_validation import clean_line, refuse_unstorable
+from proofroom.core.validation.input_validation import clean_line, reject_unstorable
 from proofroom.core.validation.moments import parse_moment
 from proofroom.core.validation.slugs import clean_slug
-from proofroom.definitions import find_module, validate_props, validation, why_excluded
+from proofroom.definitions import exclusion_reason, find_module, validate_props, validation
 from proofroom.definitions.richtext.schema import safe_href
 
 _JSON_MAX: Final = 20_000
@@ -264,7 +264,7 @@ def _clean_new(post: Post, module: ModuleDocument) -> ModuleDocument:
         definition = find_module(module.type)
     except RuleViolation as error:
         raise _rekey_for_post(module.id, error) from None
-    reason = why_excluded(post.type, module.type)
+    reason = exclusion_reason(post.type, module.type)
     if reason is not None:
         raise invalid(f"modules.{module.id}", reason, code="module_not_allowed")
     if module.scope not in definition.allowed_scopes:
@@ -352,7 +352,7 @@ _KEYS_OF_GROUP: Final[Mapping[str, type]] = {
 
 def check_places(entries: object) -> list[Mapping[str, Json]]:
     """Validate the modules of a stored group: objects with known keys. Raises `RuleViolation` by path."""
-    refuse_unstorable(entries, "modules")
+    reject_unstorable(entries, "modules")
     if not isinstance(entries, list | tuple) or len(entries) > MODULES_MAX:
         raise invalid(
             "modules",

@@ -8,7 +8,7 @@ from content.document.changes import TERMS_PATH, diff
 from content.document.document import PostDocument
 from content.models import Post
 from content.store.post_paths import path_for
-from content.store.scopes import outside_of_scope, sees, would_be_in_scope
+from content.store.scopes import can_view, outside_of_scope, would_be_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import parse_uuid
@@ -63,7 +63,7 @@ def _future_path(post: Post, after: PostDocument, paths: set[str], actor: Actor)
     parent = Post.objects.alive().filter(pk=parent_id).first() if parent_id else None
     if wanted and parent is None:
         return ""
-    if parent is not None and "post.parentId" in paths and not sees(actor, parent):
+    if parent is not None and "post.parentId" in paths and not can_view(actor, parent):
         return ""
     # A copy, because the change may still be refused.
     moved = copy(post)

@@ -19,9 +19,9 @@ from content.document.changes import ABSENT, Changes, Value
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.post_fields import MEDIA_FIELDS
 from content.models import Post
-from content.store.scopes import hidden_ids
+from content.store.scopes import hidden_post_ids
 from media.queries import load_assets_by_name
-from media.scopes import only_visible
+from media.scopes import filter_visible_assets
 from media.services.references import storage_name
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
@@ -136,7 +136,7 @@ def check_props(*changed: PropsChange, actor: Actor | None = None) -> None:
     )
 
 
-def without_missing(
+def drop_missing_references(
     before: PostDocument, after: PostDocument, changes: Changes
 ) -> tuple[PostDocument, list[str]]:
     """Return `after` without missing references that `changes` add, and their paths.
@@ -153,8 +153,8 @@ def without_missing(
     return after, [reference.path for reference in missing]
 
 
-def props_without_missing(changed: PropsChange) -> dict[str, Json]:
-    """Return the props of one module without missing references, as `without_missing`."""
+def drop_missing_props_references(changed: PropsChange) -> dict[str, Json]:
+    """Return the props of one module without missing references, as `drop_missing_references`."""
     props: Json = dict(changed.after)
     for reference in _find_missing(changed.added()):
         if reference.kind != "file":
@@ -200,9 +200,11 @@ def _find_missing(
             found = load_assets_by_name(
                 [name for name in part if name not in by_name], [n for n in part if n in by_name]
             )
-            known_ids |= set(found.by_id if actor is None else only_visible(found.by_id, actor))
+            known_ids |= set(
+                found.by_id if actor is None else filter_visible_assets(found.by_id, actor)
+            )
             known_names |= set(
-                found.by_name if actor is None else only_visible(found.by_name, actor)
+                found.by_name if actor is None else filter_visible_assets(found.by_name, actor)
             )
         existing_names["media"], existing_names["file"] = (
             known_ids,
@@ -218,7 +220,7 @@ def _find_missing(
             }
     if actor is not None and "post-reference" in existing_names:
         posts = set(existing_names["post-reference"])
-        existing_names["post-reference"] = posts - set(map(str, hidden_ids(posts, actor)))
+        existing_names["post-reference"] = posts - set(map(str, hidden_post_ids(posts, actor)))
     return [item for item in references if item.name not in existing_names[item.kind]]
 
 

@@ -64,19 +64,19 @@ def running_arms() -> Subquery:
     return Subquery(listed, output_field=JSONField())
 
 
-def arms_in(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
+def parse_arms(rows: Iterable[tuple[str, str, int]] | None) -> list[Arm]:
     """Return the arms in a result of `running_arms`, by name."""
     arms = [Arm(UUID(id_), name, weight) for id_, name, weight in rows or ()]
     return sorted(arms, key=lambda arm: arm.name)
 
 
-def weight_left(original: UUID) -> int:
+def remaining_weight(original: UUID) -> int:
     """Return the percentage of visitors that running variations leave to the original. One query."""
     running = Post.objects.running().filter(variation_of=original)
     return 100 - (running.aggregate(total=Sum("variation_weight"))["total"] or 0)
 
 
-OF_THE_PLACE: Final = (
+PLACE_COLUMNS: Final = (
     "status",
     "path",
     "translation_group",
@@ -89,9 +89,9 @@ OF_THE_PLACE: Final = (
 """Columns that a variation takes from its original when it is shown in its place."""
 
 
-def as_original(variation: Post, original: Post) -> Post:
+def with_place_of_original(variation: Post, original: Post) -> Post:
     """Return a copy of the variation with the original's address and status."""
     shown = copy(variation)
-    for name in OF_THE_PLACE:
+    for name in PLACE_COLUMNS:
         setattr(shown, name, getattr(original, name))
     return shown

@@ -63,7 +63,7 @@ def globals_list(q: str = "", type: str = "") -> QuerySet[ModuleInstance]:
     return found.annotate(affected=affected).order_by("global_slug")
 
 
-def placed_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
+def count_placements_by_slug(slugs: Collection[str]) -> dict[str, tuple[UUID, int]]:
     """Return (id, number of posts that place it live) of global modules by slug. One query, none without slugs."""
     if not slugs:
         return {}

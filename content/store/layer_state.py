@@ -19,7 +19,7 @@ from content.document.changes import Changes, apply, diff, merge
 from content.document.document import PostDocument
 from content.models import Draft, Layer, Post, Revision
 from content.store import post_repository
-from content.store.media_usage import collect_references, follow_draft, staged_places
+from content.store.media_usage import collect_references, staged_references, update_draft_references
 from content.store.scopes import (
     post_not_found,
     remember_sections,
@@ -31,8 +31,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_rows, update_row
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.database.statements import (
+    CompiledQuery,
     Row,
-    Statement,
     columns_of,
     first_instance,
     instance_from_row,
@@ -54,7 +54,7 @@ def clean_reason(text: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class Attribution:
     """The author of a staged value.
 
     - `user_id`, `user`: the account. `agent_id`, `run_id`: the agent and its run.
@@ -94,11 +94,13 @@ class Mark:
         return cast(JsonObject, asdict(self))
 
     @classmethod
-    def from_json(cls, value: Mapping[str, Json]) -> Mark:
+    def from_json(cls, value: Mapping[str, Json]) -> Attribution:
         return cls(**cast("dict[str, str]", dict(value)))  # type: ignore[arg-type]  # written by to_json
 
     @classmethod
-    def of(cls, actor: Actor, *, previous: Mark | None = None, reason: str = "") -> Mark:
+    def of(
+        cls, actor: Actor, *, previous: Attribution | None = None, reason: str = ""
+    ) -> Attribution:
         """Return the mark for a value that `actor` writes now. Only agents and AI clients have a reason.
 
         If a person edits an agent's text, the agent remains the author and its reason stays.
@@ -119,15 +121,15 @@ class Mark:
         return mark
 
 
-Marks = dict[str, Mark]
+Marks = dict[str, Attribution]
 _POSITION: Final = ".position"
 
 
 def read_marks(value: Mapping[str, Mapping[str, Json]]) -> Marks:
-    return {path: Mark.from_json(mark) for path, mark in value.items()}
+    return {path: Attribution.from_json(mark) for path, mark in value.items()}
 
 
-def mark_of(marks: Marks, path: str) -> Mark | None:
+def mark_of(marks: Marks, path: str) -> Attribution | None:
     """Return the mark at a path, or the mark of a module that contains it or of one of its parts.
 
     A position without a mark gets the latest mark of any position.
@@ -157,7 +159,7 @@ def parts_of(marks: Marks, path: str) -> Marks:
     return {known: mark for known, mark in marks.items() if known.startswith(path + ".")}
 
 
-def writers_of(marks: Marks, path: str) -> list[Mark]:
+def find_writers(marks: Marks, path: str) -> list[Attribution]:
     """Return the marks of all authors of the value at a path: the nearest mark and the marks of its parts."""
     nearest = mark_of(marks, path)
     return ([nearest] if nearest else []) + list(parts_of(marks, path).values())
@@ -215,7 +217,7 @@ An exception cancels the proposal.
 layers_written: Hook[[Post, Sequence[LayerView]], None] = Hook()
 """Called in the transaction after a layer was written, with the layers that may have changed."""
 
-_LAYER_ROWS: Final = Statement(
+_LAYER_ROWS: Final = CompiledQuery(
     lambda post_id: Post.objects.filter(pk=post_id).values(
         **post_repository.live_rows(),
         draft_rows=draft_rows(),
@@ -228,7 +230,7 @@ _LAYER_ROWS: Final = Statement(
 
 # FOR NO KEY UPDATE: creating a child takes a share lock on the key of its parent. A full lock would make the child
 # wait for the writer of the parent, which may itself wait for the content version that the child's writer holds.
-_LOCK_POST: Final = Statement(
+_LOCK_POST: Final = CompiledQuery(
     lambda post_id: (
         Post.objects.select_for_update(no_key=True)
         .filter(deleted_at__isnull=True, pk=post_id)
@@ -396,7 +398,7 @@ def save_draft(
     changes = diff(view.below, document)
     draft = view.draft or Draft(post=post, layer=view.layer)
     # Before the draft changes: the old uses are needed to remove their references.
-    used = staged_places(draft)
+    used = staged_references(draft)
     draft.is_empty = len(changes) == 0
     draft.base = None if draft.is_empty else view.below.to_json()
     draft.document = None if draft.is_empty else document.to_json()
@@ -423,7 +425,7 @@ def save_draft(
         insert_rows([draft])
     else:
         update_row(draft)
-    follow_draft(post, draft.layer, used, collect_references(document, changes))
+    update_draft_references(post, draft.layer, used, collect_references(document, changes))
     drifted_paths = {path for path in changes.paths if _is_drifted(path, set(), remaining)}
     now = LayerView(
         view.layer, draft, view.below, document, changes, remaining, frozenset(drifted_paths)
@@ -442,7 +444,7 @@ def save_draft(
     return draft
 
 
-def keep_rest(
+def save_remaining_changes(
     view: LayerView,
     post: Post,
     below: PostDocument,

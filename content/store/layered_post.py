@@ -14,13 +14,13 @@ from content.models import Post
 from content.store import post_repository
 from content.store.layer_state import Layers, draft_rows, drafts_from_rows, layers_of
 from content.store.post_queries import listed_posts, reachable_posts, whole_post
-from content.store.scopes import hidden_ids
+from content.store.scopes import hidden_post_ids
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.json_text import JSONObject, rows_as_text
-from proofroom.core.database.statements import Statement, columns_of
+from proofroom.core.database.statements import CompiledQuery, columns_of
 from proofroom.core.json import JsonObject
 
-_LAYERED_ROWS: Final = Statement(
+_LAYERED_ROWS: Final = CompiledQuery(
     lambda post_id: (
         reachable_posts()
         .filter(pk=post_id)
@@ -70,7 +70,7 @@ def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
     )
     drafts = drafts_from_rows(post, orjson.loads(row["draft_rows"]))
     translations = [(one["id"], one["locale"]) for one in orjson.loads(row["translation_rows"])]
-    hidden = {str(id_) for id_ in hidden_ids([id_ for id_, _locale in translations], who)}
+    hidden = {str(id_) for id_ in hidden_post_ids([id_ for id_, _locale in translations], who)}
     return LayeredPost(
         post=post,
         layers=layers_of(post, live, drafts),

@@ -14,7 +14,7 @@ from django.db.models import Exists, IntegerField, OuterRef, QuerySet, TextField
 from content.models import Post, PostTerm
 from content.store.opening_images import NO_MODULE, opening_module
 from content.store.post_queries import listed_posts, published_posts
-from proofroom.core.database.statements import Argument, Row, Statement
+from proofroom.core.database.statements import Argument, CompiledQuery, Row
 from proofroom.definitions import MOST_LISTED, PostList
 
 MAX_LISTS: Final = 50
@@ -199,7 +199,7 @@ def padded(values: Sequence[Any]) -> list[Any]:
 
 
 @lru_cache(maxsize=200)
-def _statement(parts: tuple[Part, ...]) -> Statement:
+def _statement(parts: tuple[Part, ...]) -> CompiledQuery:
     def union(*arguments: Any) -> QuerySet[Post, Row]:
         rest = iter(arguments)
         found: list[QuerySet[Post, Row]] = []
@@ -216,7 +216,7 @@ def _statement(parts: tuple[Part, ...]) -> Statement:
                 ]
         return found[0].union(*found[1:], all=True) if len(found) > 1 else found[0]
 
-    return Statement(union)
+    return CompiledQuery(union)
 
 
 def _rows(posts: QuerySet[Post], part: int, *, is_shown: bool = True) -> QuerySet[Post, Row]:

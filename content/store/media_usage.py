@@ -18,7 +18,7 @@ from content.document.document import CUSTOM_PREFIX, PostDocument
 from content.document.post_fields import MEDIA_FIELDS
 from content.models import Draft, ModuleInstance, Post
 from content.store import post_repository
-from content.store.scopes import in_scope_of, visible_to
+from content.store.scopes import changeable_by, visible_to
 from media.models import LIVE, MediaReference
 from media.presenters import delivered_asset
 from media.services.references import Held, Token, drop_references, set_references, storage_name
@@ -96,9 +96,9 @@ def label_posts(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
     }
 
 
-def posts_inside(who: Scoped, to_change: bool) -> QuerySet[Post, Any]:
+def ids_of_posts_in_scope(who: Scoped, to_change: bool) -> QuerySet[Post, Any]:
     """Return the ids of the posts the user may view, or with `to_change` may change."""
-    posts = in_scope_of if to_change else visible_to
+    posts = changeable_by if to_change else visible_to
     return posts(Post.objects.all(), who).values("pk")
 
 
@@ -116,7 +116,7 @@ Rewrite = tuple[Post, PostDocument | None, PostDocument]
 """A post whose live content changed, its document before (None if new) and after."""
 
 
-def follow_live(rewrites: Iterable[Rewrite]) -> None:
+def update_live_references(rewrites: Iterable[Rewrite]) -> None:
     """Update the references of changed live content. Raises `RuleViolation` if its image was deleted concurrently."""
     held = [
         Held(
@@ -139,7 +139,7 @@ def follow_live(rewrites: Iterable[Rewrite]) -> None:
                 )
 
 
-def staged_places(draft: Draft) -> Uses:
+def staged_references(draft: Draft) -> Uses:
     """Return the files that a draft uses at its changed paths."""
     if draft.is_empty or draft.base is None or draft.document is None:
         return {}
@@ -147,12 +147,12 @@ def staged_places(draft: Draft) -> Uses:
     return collect_references(document, diff(PostDocument.from_json(draft.base), document))
 
 
-def follow_draft(post: Post, layer: str, before: Uses, after: Uses) -> None:
+def update_draft_references(post: Post, layer: str, before: Uses, after: Uses) -> None:
     """Update the references of a changed draft."""
     set_references(_changed_in_use([Held(POST, post.pk, layer, before, after)], [post]))
 
 
-def follow_globals(
+def update_global_references(
     written: Iterable[tuple[ModuleInstance, Mapping[str, Json] | None]],
 ) -> None:
     """Update the references of changed global modules, given their previous props (None if new)."""
@@ -171,18 +171,18 @@ def collect_global_uses(modules: Iterable[ModuleInstance]) -> list[Held]:
     ]
 
 
-def forget_global(module_id: UUID) -> None:
+def drop_global_references(module_id: UUID) -> None:
     """Delete the references of a deleted global module."""
     drop_references(GLOBAL, [module_id])
 
 
-def forget_post(post: Post) -> None:
+def drop_post_references(post: Post) -> None:
     """Delete the references of a post that moved to the trash, and of its variations."""
     ids = Post.objects.filter(Q(pk=post.pk) | Q(variation_of=post)).values_list("pk", flat=True)
     drop_references(POST, list(ids))
 
 
-def return_post(post: Post) -> None:
+def restore_post_references(post: Post) -> None:
     """Restore the references of a post from the trash, and of its variations that are not in the trash themselves."""
     posts = Post.objects.filter(Q(pk=post.pk) | Q(variation_of=post, deleted_at__isnull=True))
     set_references(collect_uses(list(posts)))
@@ -196,7 +196,7 @@ def collect_uses(posts: Sequence[Post]) -> list[Held]:
     ]
     drafts = Draft.objects.filter(post__in=posts, is_empty=False)
     return held + [
-        Held(POST, draft.post_id, draft.layer, {}, staged_places(draft)) for draft in drafts
+        Held(POST, draft.post_id, draft.layer, {}, staged_references(draft)) for draft in drafts
     ]
 
 

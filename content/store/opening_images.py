@@ -58,7 +58,7 @@ def media_of_opening_module(text: str) -> Sequence[str]:
     )
 
 
-class Illustrated(Protocol):
+class PostWithImage(Protocol):
     """A post with its featured image, for `load_pictures`."""
 
     @property
@@ -67,7 +67,7 @@ class Illustrated(Protocol):
     def featured_media(self) -> Asset | None: ...
 
 
-def load_pictures(posts: Sequence[Illustrated]) -> dict[UUID, Asset]:
+def load_pictures(posts: Sequence[PostWithImage]) -> dict[UUID, Asset]:
     """Return the images of posts by id. The posts need `opening=opening_module()` and their featured images.
 
     One query if opening modules show images, else none.

@@ -14,13 +14,13 @@ from django.utils.translation import gettext as _
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH
 from content.store.indirect_updates import record_indirect_updates
-from content.store.scopes import sees
+from content.store.scopes import can_view
 from content.store.url_pattern_rules import RESERVED_IN_EVERY_LOCALE, is_reserved
 from proofroom.accounts.models import User
 from proofroom.accounts.queries import first_admin
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import Statement, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, instance_from_row
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute
@@ -31,12 +31,12 @@ HOME_SLUG: Final = "home"
 _PATH_MAX: Final = 1900
 _BATCH_SIZE: Final = 500
 _VARIABLE: Final = re.compile(r"\{(\w+)\}")
-_PATTERN: Final = Statement(
+_PATTERN: Final = CompiledQuery(
     lambda type_, locale: UrlPattern.objects.filter(
         type=type_, locale=locale, is_removed=False
     ).values("pattern")
 )
-_AT_PATHS: Final = Statement(
+_AT_PATHS: Final = CompiledQuery(
     lambda paths: (
         Post.objects.alive()
         .filter(path__in=paths)
@@ -189,14 +189,14 @@ def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:
     """Raise `RuleViolation` on `slug` if a path is reserved or used by another post that is not in the trash."""
     shown = [post for post in posts if post.path and post.deleted_at is None]
     for post in shown:
-        refuse_reserved("slug", post)
+        check_path_is_not_reserved("slug", post)
     wanted = {post.path: post.pk for post in shown}
     for other in find_posts_at(wanted):
         if wanted[other.path] != other.pk:
             raise path_taken("slug", other, actor)
 
 
-def refuse_reserved(field: str, post: Post) -> None:
+def check_path_is_not_reserved(field: str, post: Post) -> None:
     """Raise `RuleViolation` if the path is below one that the site reserves."""
     is_default = post.locale == settings.CMS_ENV.default_locale
     # In other locales the first segment is the prefix.
@@ -222,7 +222,7 @@ def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
 
 def path_taken(field: str, other: Post, actor: Actor) -> RuleViolation:
     """Return the error for a path of another post. It names the post only if the actor may view it."""
-    if not sees(actor, other):
+    if not can_view(actor, other):
         return invalid(
             field,
             _("Another page already uses the address %(path)s.") % {"path": other.path},

@@ -24,7 +24,7 @@ from django.utils.translation import gettext
 
 from content.document.post_fields import LISTED_FIELDS
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
-from content.store.scopes import hidden_ids
+from content.store.scopes import hidden_post_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
@@ -42,7 +42,7 @@ from proofroom.core.database.row_counts import (
     complete_count,
     count_rows,
 )
-from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, Row, columns_of, instance_from_row
 from proofroom.core.errors import invalid
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
@@ -61,7 +61,7 @@ def visible_titles(ids: Collection[str], actor: Actor) -> dict[str, str]:
     return {str(pk): title for pk, title in posts.values_list("pk", "title")}
 
 
-_PROPOSED_TITLES: Final = Statement(
+_PROPOSED_TITLES: Final = CompiledQuery(
     lambda ids: (
         Draft.objects.filter(post_id__in=ids, post__is_placeholder=True, is_empty=False)
         # "review" before "ai-review": in the dict below the later title wins, and AI Review is the upper layer.
@@ -205,7 +205,7 @@ def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
     return posts.order_by(f"{sign}{ORDERINGS[name]}", "id")
 
 
-_MODULES: Final = Statement(
+_MODULES: Final = CompiledQuery(
     lambda post_ids: (
         PostModule.objects.filter(post_id__in=post_ids)
         .order_by("post_id", "order_index", "id")
@@ -224,17 +224,17 @@ _MODULES: Final = Statement(
     )
 )
 _LAYER_COLUMNS: Final = ("version", "updated_at", "updated_by_id", "updated_by__username")
-_LAYERS: Final = Statement(
+_LAYERS: Final = CompiledQuery(
     lambda post_ids: Draft.objects.filter(post_id__in=post_ids, is_empty=False).values(
         "post_id", "layer", *_LAYER_COLUMNS
     )
 )
-_TERMS: Final = Statement(
+_TERMS: Final = CompiledQuery(
     lambda post_id: PostTerm.objects.filter(post_id=post_id).order_by("term_id").values("term_id")
 )
 
 
-_POST: Final = Statement(
+_POST: Final = CompiledQuery(
     lambda post_id: (
         reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
     )
@@ -272,7 +272,7 @@ def _page_statement(
     only_published: bool,
     counts: bool,
     parts: frozenset[Part],
-) -> Statement:
+) -> CompiledQuery:
     """Build the statement for a page of posts in a locale, with `bounded_count` as `total` if `counts`."""
 
     def build(locale: str) -> QuerySet[Post, Row]:
@@ -283,11 +283,11 @@ def _page_statement(
         rows = listed_rows(page).annotate(**_part_columns(parts))
         return rows.annotate(total=bounded_count(listed)) if counts else rows
 
-    return Statement(build)
+    return CompiledQuery(build)
 
 
-def _translations_statement(posts: QuerySet[Post]) -> Statement:
-    return Statement(
+def _translations_statement(posts: QuerySet[Post]) -> CompiledQuery:
+    return CompiledQuery(
         lambda group, post_id: (
             posts.filter(translation_group=group)
             .exclude(pk=post_id)
@@ -360,8 +360,8 @@ def add_parts(rows: Sequence[Row], parts: frozenset[Part]) -> None:
 
 
 @lru_cache(maxsize=8)
-def _parts_statement(parts: frozenset[Part]) -> Statement:
-    return Statement(
+def _parts_statement(parts: frozenset[Part]) -> CompiledQuery:
+    return CompiledQuery(
         lambda post_ids: (
             Post.objects.filter(pk__in=post_ids).order_by().values("id", **_part_columns(parts))
         )
@@ -425,7 +425,7 @@ def visible_translations(post: Post, who: Scoped) -> list[Row]:
     One query, and one more for a limited scope.
     """
     found = translations_of(post)
-    hidden = hidden_ids([row["id"] for row in found], who)
+    hidden = hidden_post_ids([row["id"] for row in found], who)
     return [row for row in found if row["id"] not in hidden]
 
 

@@ -17,9 +17,9 @@ from content.document.changes import Changes
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.post_fields import POST_FIELDS
 from content.models import ModuleInstance, Post, PostModule, PostTerm
-from proofroom.core.database.inserts import insert_rows, write_over
+from proofroom.core.database.inserts import insert_rows, upsert_rows
 from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
-from proofroom.core.database.statements import Row, Statement, new_instance
+from proofroom.core.database.statements import CompiledQuery, Row, new_instance
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}
@@ -34,14 +34,14 @@ MODULE_COLUMNS: Final = (
     "instance__global_slug",
     "instance__props",
 )
-_MODULES: Final = Statement(
+_MODULES: Final = CompiledQuery(
     lambda post_id: (
         PostModule.objects.filter(post_id=post_id)
         .order_by("order_index", "id")
         .values(*MODULE_COLUMNS)
     )
 )
-_TERMS: Final = Statement(
+_TERMS: Final = CompiledQuery(
     lambda post_id: PostTerm.objects.filter(post_id=post_id).values("term_id")
 )
 
@@ -217,12 +217,12 @@ def _save_modules(
             changed_rows.append(placement(post, module, index))
     insert_rows(new_instances, new_rows)
     write_over_instances(changed_instances)
-    write_over(changed_rows, ["order_index", "overrides"])
+    upsert_rows(changed_rows, ["order_index", "overrides"])
 
 
 def write_over_instances(instances: Sequence[ModuleInstance]) -> None:
     """Update the props of existing instances in one statement."""
-    write_over(instances, ["props", "updated_at"])
+    upsert_rows(instances, ["props", "updated_at"])
 
 
 def instance(module: ModuleDocument) -> ModuleInstance:

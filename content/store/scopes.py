@@ -29,22 +29,22 @@ def visible_to(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
     return _filter_by_scopes(posts, reading_scopes(who))
 
 
-def in_scope_of(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
+def changeable_by(posts: QuerySet[Post], who: Scoped) -> QuerySet[Post]:
     """Return the posts the user may change, as far as it depends on the post."""
     return _filter_by_scopes(posts, who.scopes)
 
 
-def about_visible(
-    rows: Rows, who: Scoped, field: str = "post", *, keeps_others: bool = False
+def filter_by_visible_post(
+    rows: Rows, who: Scoped, field: str = "post", *, include_without_post: bool = False
 ) -> Rows:
-    """Return the rows about posts the user may view, with `keeps_others` also rows without a post.
+    """Return the rows about posts the user may view, with `include_without_post` also rows without a post.
 
     `field`: a foreign key, or a column with the id of a post.
     """
-    return _filter_by_post(rows, reading_scopes(who), field, keeps_others)
+    return _filter_by_post(rows, reading_scopes(who), field, include_without_post)
 
 
-def about_in_scope(rows: Rows, who: Scoped, field: str = "post") -> Rows:
+def filter_by_changeable_post(rows: Rows, who: Scoped, field: str = "post") -> Rows:
     """Return the rows about posts the user may change."""
     return _filter_by_post(rows, who.scopes, field, False)
 
@@ -54,7 +54,7 @@ def hidden_title() -> str:
     return _("A post that you cannot see")
 
 
-def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
+def hidden_post_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
     """Return the ids of the posts the user may not view. One query, none without limits."""
     if not ids or not reading_scopes(who):
         return set()
@@ -63,14 +63,14 @@ def hidden_ids(ids: Collection[Any], who: Scoped) -> set[UUID]:
     return set(posts.exclude(pk__in=seen).values_list("pk", flat=True))
 
 
-def sees(who: Scoped, post: Post) -> bool:
+def can_view(who: Scoped, post: Post) -> bool:
     """Return whether the user may view a post. At most one query, none without limits."""
     return all(is_in_scope(post, scope) for scope in reading_scopes(who))
 
 
 def require_visible(post: Post, actor: Actor) -> None:
     """Raise `NotFound` if the actor may not view the post, the same error as for a missing post."""
-    if not sees(actor, post):
+    if not can_view(actor, post):
         raise post_not_found(post.pk)
 
 
@@ -103,7 +103,7 @@ def require_written_in_scope(post: Post, actor: Actor) -> None:
 def require_all_written_in_scope(posts: Collection[Post], actor: Actor) -> None:
     """Check several posts after a write, see `require_written_in_scope`. At most one query."""
     ids = [post.pk for post in posts]
-    if actor.scopes and in_scope_of(Post.objects.filter(pk__in=ids), actor).count() < len(ids):
+    if actor.scopes and changeable_by(Post.objects.filter(pk__in=ids), actor).count() < len(ids):
         raise outside_of_scope()
 
 
@@ -214,12 +214,12 @@ def _filter_by_scopes(posts: QuerySet[Post], scopes: Iterable[ContentScope]) -> 
 
 
 def _filter_by_post(
-    rows: Rows, scopes: Collection[ContentScope], field: str, keeps_others: bool
+    rows: Rows, scopes: Collection[ContentScope], field: str, include_without_post: bool
 ) -> Rows:
     if not scopes:
         return rows
     inside = Q(**{f"{field}__in": _filter_by_scopes(Post.objects.all(), scopes).values("pk")})
-    if keeps_others:
+    if include_without_post:
         inside |= Q(**{f"{field}__isnull": True})
     return rows.filter(inside)
 

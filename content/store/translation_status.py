@@ -73,7 +73,7 @@ def source_hashes(source: PostDocument, modules: Mapping[str, str | None]) -> di
     return {path: hash_value(value) for path, value in values_for_copy(source, modules).items()}
 
 
-def present_source_hashes(post: Post) -> dict[str, str]:
+def current_source_hashes(post: Post) -> dict[str, str]:
     """Return the `source_hashes` of the current source. Empty if the post is not a translation."""
     if post.translated_from is None:
         return {}
@@ -151,7 +151,7 @@ def hash_value(value: Value) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def follow_writing(
+def update_copy_origin(
     post: Post, after: PostDocument, changes: Changes, made_from: Mapping[str, str]
 ) -> None:
     """Update the origin of a translation after a write: the changed values now match the current source.

@@ -36,7 +36,7 @@ _AT_LEVEL: Final = "SELECT 1 FROM below WHERE level = %s LIMIT 1"
 _KEY: Final = Post._meta.pk
 
 
-def ids_below(post_id: UUID, *, most: int, is_approved: bool = False) -> list[UUID]:
+def descendant_ids(post_id: UUID, *, most: int, is_approved: bool = False) -> list[UUID]:
     """Return the ids of at most `most` descendants of a page, parents first.
 
     `is_approved`: exclude pages that an agent proposed and no reviewer approved, with their descendants.
@@ -45,13 +45,13 @@ def ids_below(post_id: UUID, *, most: int, is_approved: bool = False) -> list[UU
     return [_KEY.to_python(id_) for (id_,) in _fetch(sql, _key_of(post_id), MAX_DEPTH, most)]
 
 
-def count_below(post_id: UUID) -> tuple[int, int]:
+def count_descendants(post_id: UUID) -> tuple[int, int]:
     """Return the number of descendants of a page, and the number of those that were ever published."""
     [(total, published)] = _fetch(_ANY + _COUNTS, _key_of(post_id), MAX_DEPTH)
     return int(str(total)), int(str(published))
 
 
-def is_anything_below(post_id: UUID, levels: int) -> bool:
+def has_descendants_at_level(post_id: UUID, levels: int) -> bool:
     """Return whether a page exists this number of levels below a page."""
     return bool(_fetch(_ANY + _AT_LEVEL, _key_of(post_id), levels, levels))
 

@@ -32,7 +32,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
-from proofroom.core.tools.call import without_absent
+from proofroom.core.tools.call import drop_omitted
 from proofroom.core.validation.errors import error_path, first_fault, reason_of
 from proofroom.core.validation.limits import LOCALE_MAX
 
@@ -172,7 +172,7 @@ def _apply(
     probe: Post, document: PostDocument, item: dict[str, Any], actor: Actor
 ) -> tuple[PostDocument, JsonObject]:
     """Return the document with one edit, or unchanged with the error."""
-    item = without_absent(ModuleEdit, item)
+    item = drop_omitted(ModuleEdit, item)
     id_ = _target(document, item)
     try:
         entry = _read(item)

@@ -11,7 +11,7 @@ from content.store.module_group_queries import ModuleGroupInfo, all_groups
 from content.store.post_paths import patterns_of
 from content.store.post_queries import posts_with_module
 from content.tools.arguments import require_module_type
-from content.tools.rich_text import present_value, written_schema
+from content.tools.rich_text import present_value, tool_input_schema
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, tool
@@ -20,12 +20,12 @@ from proofroom.definitions import (
     Module,
     PostType,
     allowed_modules,
+    exclusion_reason,
     find_module,
     find_post_type,
     modules,
     post_types,
     props_of,
-    why_excluded,
 )
 
 
@@ -218,7 +218,7 @@ def _module(row: type[Module], full: bool = False) -> JsonObject:
 def get_allowed_modules_for_post_type(actor: Actor, arguments: ModulesOfPostType) -> JsonObject:
     """List modules a post type allows, as list_modules does, and why others are excluded."""
     find_post_type(arguments.post_type)
-    excluded = {row.name: why_excluded(arguments.post_type, row.name) for row in modules}
+    excluded = {row.name: exclusion_reason(arguments.post_type, row.name) for row in modules}
     rows = [row for row in modules if excluded[row.name] is None]
     listed = page(
         arguments,
@@ -246,7 +246,7 @@ def get_module_schema(actor: Actor, arguments: OfType) -> JsonObject:
 def _schema(found: type[Module]) -> JsonObject:
     return {
         "type": found.name,
-        "propsSchema": written_schema(found.props_schema()),
+        "propsSchema": tool_input_schema(found.props_schema()),
         "defaultProps": present_value(found.default_props(), full=False),
         "aiGuidance": found.ai.as_json(),
         "allowedScopes": list(found.allowed_scopes),

@@ -9,7 +9,7 @@ from pydantic import Field
 from content.models import ModuleInstance
 from content.store.global_module_queries import affected_posts, find_global, globals_list
 from content.tools.arguments import hint, require_module_type
-from content.tools.rich_text import present_value, written_schema
+from content.tools.rich_text import present_value, tool_input_schema
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject, format_time
@@ -89,7 +89,7 @@ def get_global_module(actor: Actor, arguments: OneOfGlobals) -> JsonObject:
     if definition is not None:
         wire["schema"] = {
             "type": row.type,
-            "propsSchema": written_schema(definition.props_schema()),
+            "propsSchema": tool_input_schema(definition.props_schema()),
             "defaultProps": present_value(definition.default_props(), full=False),
         }
     return wire

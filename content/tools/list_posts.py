@@ -18,9 +18,9 @@ from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.database.event_loop_reads import leave_event_loop
+from proofroom.core.database.event_loop_reads import require_thread
 from proofroom.core.database.row_counts import bounded_count, complete_count, count_rows
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
@@ -108,7 +108,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     is_limited = bool(reading_scopes(actor))
     if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_limited:
-        leave_event_loop()
+        require_thread()
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
         posts = visible_to(posts, actor)
         if arguments.taxonomy_term:
@@ -168,7 +168,7 @@ def _first_page(
     waiting: tuple[bool | None, bool | None],
     full: bool,
     end: int,
-) -> Statement:
+) -> CompiledQuery:
     """Return the statement that reads the first rows, with their `bounded_count` as `total`.
 
     It takes the values of the named filters as parameters.
@@ -179,7 +179,7 @@ def _first_page(
         rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=bounded_count(posts))
         return cast("QuerySet[Post, Row]", rows[:end])
 
-    return Statement(build)
+    return CompiledQuery(build)
 
 
 def _check_names(arguments: ListPosts) -> None:

@@ -14,7 +14,7 @@ from content.models import Layer, ModuleInstance, Post
 from content.presenters.canonical_json import export_post
 from content.store.layer_state import mark_of
 from content.store.layered_post import read_layered_post
-from content.store.scopes import sees
+from content.store.scopes import can_view
 from content.tools.arguments import Format, OnPost, require_post, unknown_post
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
@@ -107,7 +107,7 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, staged changes with authors. Rich text is {markdown}, in
     full editor JSON; both can be written back."""
     read = read_layered_post(UUID(str(arguments.post_id)), actor)
-    if read is None or not sees(actor, read.post):
+    if read is None or not can_view(actor, read.post):
         raise unknown_post(arguments.post_id)
     post, layers = read.post, read.layers
     full = arguments.format == "full"

@@ -45,15 +45,15 @@ def _concise_props(text: bytes) -> JsonObject:
     return cast("JsonObject", present_value(orjson.loads(text), full=False))
 
 
-def written_schema(schema: Json) -> Json:
+def tool_input_schema(schema: Json) -> Json:
     """Return a props schema for tools, where rich text may also be Markdown, which is shorter to write."""
     if isinstance(schema, list):
-        return [written_schema(item) for item in schema]
+        return [tool_input_schema(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
     if schema.get("field") == "richtext":
         return {**schema, "description": _RICH_TEXT}
-    return {name: written_schema(item) for name, item in schema.items()}
+    return {name: tool_input_schema(item) for name, item in schema.items()}
 
 
 def stored_props(type_name: str, values: Mapping[str, Json] | None) -> JsonObject | None:

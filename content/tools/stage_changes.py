@@ -16,7 +16,7 @@ from content.models import Draft, Layer, PostModule
 from content.rules.modules import rekey_for_module
 from content.store import document_edits
 from content.store.post_queries import shared_module
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from content.tools.arguments import (
     Ids,
     Markdown,
@@ -281,13 +281,13 @@ def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
 
 def post_of_module(module_id: str, actor: Actor) -> UUID:
     """Return the id of the post that contains a module, live or in a layer, if visible to the actor."""
-    placed = about_visible(PostModule.objects.filter(pk=module_id), actor)
+    placed = filter_by_visible_post(PostModule.objects.filter(pk=module_id), actor)
     row = placed.values_list("post_id", flat=True).first()
     if row is not None:
         return row
     # A module that is only staged has no row of its own; the mark of its addition names it.
     drafts = Draft.objects.filter(is_empty=False, marks__has_key=f"modules.{module_id}")
-    for draft in about_visible(drafts, actor):
+    for draft in filter_by_visible_post(drafts, actor):
         return draft.post_id
     raise NotFound(
         f"No module has the postModuleId {module_id}. Call get_post_context to see a post's modules."

@@ -15,7 +15,7 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, all_tools, get_tool, tool
 from proofroom.core.tools.call import argument_errors, nearest
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import find_module, modules, validate_props
 
 
@@ -54,7 +54,7 @@ def validate_mcp_payload(actor: Actor, arguments: ValidatePayload) -> JsonObject
 
 def _of_module(name: str, props: Mapping[str, Json], actor: Actor) -> dict[str, list[str]]:
     try:
-        refuse_unstorable(props, "props")
+        reject_unstorable(props, "props")
         cleaned = validate_props(name, stored_props(name, props) or {})
         check_props(PropsChange(find_module(name).Props, {}, cleaned), actor=actor)
     except RuleViolation as error:

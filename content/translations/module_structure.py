@@ -18,7 +18,7 @@ from content.store.document_edits import remove_module
 from content.store.layer_state import lock_post
 from content.store.scopes import visible_to
 from content.store.translation_status import find_copied_texts, source_hashes
-from content.translations.source_comparison import order_of_source
+from content.translations.source_comparison import modules_in_source_order
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, invalid
 
@@ -95,7 +95,7 @@ def adopt_source_order(
 
     def edit(document: PostDocument) -> PostDocument:
         modules = {module.id: module for module in document.modules}
-        order = order_of_source(source, document, source_ids)
+        order = modules_in_source_order(source, document, source_ids)
         return replace(document, modules=tuple(modules[id_] for id_ in order))
 
     _write(post_id, actor, layer, edit, expected_version)

@@ -105,7 +105,7 @@ def compare_with_source(
         source_hashes(document, origin.modules),
         find_earlier_values(source, wanted),
         tuple(pairs),
-        order_of_source(document, shown, source_ids),
+        modules_in_source_order(document, shown, source_ids),
         source_ids,
     )
 
@@ -159,7 +159,7 @@ def _pair_modules(
     return pairs
 
 
-def order_of_source(
+def modules_in_source_order(
     source: PostDocument, own: PostDocument, source_ids: Mapping[str, str]
 ) -> tuple[str, ...]:
     """Return the modules of a translation in source order. Modules only in the translation stay after their

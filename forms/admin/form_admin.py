@@ -21,13 +21,13 @@ from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
+from proofroom.core.admin.row_forms import RedisplayAdmin, RowsForm
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 KINDS: Final = {
     "text": gettext_lazy("Single-line text"),
@@ -134,7 +134,7 @@ def read_json(text: str) -> Json:
     """Parse JSON. Raises `ValueError` with a message for the user."""
     try:
         found: Json = json.loads(text)
-        refuse_unstorable(found, "fields")
+        reject_unstorable(found, "fields")
     except RecursionError:
         raise ValueError(_("it is nested too deeply")) from None
     except RuleViolation as error:
@@ -291,7 +291,7 @@ def free_slug(title: str, locale: str) -> str:
 
 
 @admin.register(FormDefinition)
-class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
+class FormDefinitionAdmin(RedisplayAdmin[FormDefinition]):
     view_permission = add_permission = "forms.edit"
     list_title = gettext_lazy("Forms")
     add_title = gettext_lazy("New form")
@@ -342,7 +342,7 @@ class FormDefinitionAdmin(ShownAgainAdmin[FormDefinition]):
         values = dict(form.cleaned_data)
         version = values.pop("version")
         values["fields"] = values.pop("questions")
-        with cast(ChangeDefinitionForm, form).refusals_at_rows():
+        with cast(ChangeDefinitionForm, form).service_errors_at_rows():
             update_form(
                 slug=row.slug,
                 locale=row.locale,

@@ -19,7 +19,7 @@ from forms.services.submissions import delete_submission
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LabelFilter, LanguageFilter, language
 from proofroom.core.admin.lists import ListAdmin
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.database.lookups import find_by_id
 
 _MAX_BEGINNING = 100
@@ -136,7 +136,7 @@ def _find_or_404(id_: str) -> FormSubmission:
     return row
 
 
-@answers_refusals
+@service_errors_as_http
 def _delete(row: FormSubmission, request: HttpRequest) -> HttpResponse:
     delete_submission(slug=row.form_slug, submission_id=row.pk, actor=actor_of(request))
     return HttpResponse()

@@ -36,13 +36,13 @@ from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import body_length, body_object
 from proofroom.core.api.django_request import django_request
 from proofroom.core.api.json_format import StrictJsonParser
-from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import moment_in, uuid_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.caching.rate_limits import count_caller, show_rate_limit
+from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.csv_export import header_line, line
 from proofroom.core.errors import invalid
 from proofroom_apps.website import goals
@@ -194,7 +194,9 @@ class SubmitViewSet(ApiViewSet):
 
     authentication_classes = ()
     parser_classes = (StrictJsonParser, FormParser, MultiPartParser)
-    content_negotiation_class = OneAnswer  # browsers that accept only HTML are redirected
+    content_negotiation_class = (
+        IgnoreAcceptNegotiation  # browsers that accept only HTML are redirected
+    )
     throttle_scope = "public"
     permissions: ClassVar[dict[str, Declared]] = {"submit": PUBLIC}
     path_schemas = PATHS
@@ -222,7 +224,7 @@ class SubmitViewSet(ApiViewSet):
             # Called only for valid submissions. Addresses without limits are not counted.
             count = count_caller("forms", request)
             if count is not None:
-                show_rate_limit(django_request(request), count)
+                set_rate_limit_headers(django_request(request), count)
                 if count.is_over:
                     raise Throttled(wait=count.wait)
 

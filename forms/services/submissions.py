@@ -28,7 +28,7 @@ from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns
-from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, refuse_unstorable
+from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, reject_unstorable
 
 # Bounds the response to a request with many unknown fields.
 _MAX_REFUSALS: Final = 50
@@ -56,7 +56,7 @@ class InvalidAnswer(Exception):
 
 def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObject:
     """Return the values to store by field name, without empty ones. Raises `RuleViolation` by name."""
-    refuse_unstorable(given)
+    reject_unstorable(given)
     known = {field.name: field for field in fields}
     strange = [name for name in given if name not in known][:_MAX_REFUSALS]
     details: dict[str, list[str]] = {

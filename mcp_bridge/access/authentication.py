@@ -39,13 +39,13 @@ from mcp_bridge.worker_threads import Workers
 from proofroom.core.caching.rate_limits import (
     HitCount,
     caller_address,
-    is_allowed_freely,
+    is_allow_listed,
     rate_limit_key,
 )
 from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
 from proofroom.core.validation.host_names import is_loopback_host
 from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
-from proofroom.oauth.token_values import ACCESS_PREFIX, was_issued
+from proofroom.oauth.token_values import ACCESS_PREFIX, is_own_token
 
 _MAX_ENTRIES: Final = 10_000
 
@@ -72,7 +72,7 @@ class FailedAttempts:
 
     def record_failure(self, address: str) -> int:
         """Count a failed attempt. Return the seconds to wait after too many, otherwise 0. Uses the cache."""
-        if is_allowed_freely(address):
+        if is_allow_listed(address):
             return 0
         count = HitCount("login", f"mcp:{rate_limit_key(address)}")
         if not count.is_over:
@@ -205,7 +205,7 @@ class Authenticator:
             found = await self.holder_of(principal, credentials)
         elif secret.startswith(PREFIX):
             found = await self._workers.run_apart(find_holder, secret)
-        elif secret.startswith(ACCESS_PREFIX) and was_issued(secret):
+        elif secret.startswith(ACCESS_PREFIX) and is_own_token(secret):
             found = await self._workers.run_apart(find_client_holder, secret)
             if found is None:  # issued here but ended, so it is no guess to count as a failure
                 return unauthenticated()
@@ -266,6 +266,6 @@ def too_many_attempts(seconds: int) -> JSONResponse:
 
 def _without_rate_limit_if_allowed(holder: TokenHolder, shown: RequestCredentials) -> TokenHolder:
     """Return the holder, with uncounted calls if the address is on the allow-list."""
-    if not is_allowed_freely(shown.address):
+    if not is_allow_listed(shown.address):
         return holder
     return replace(holder, principal=replace(holder.principal, is_counted=False))

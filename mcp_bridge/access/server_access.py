@@ -56,6 +56,6 @@ class ServerAccess:
         return listen(CHANNEL, lambda payload: forget(), lost=forget)
 
 
-def tell_of_change(*_: object) -> None:
+def notify_access_change(*_: object) -> None:
     """Notify every server of a change to an account or credential, with the caller's transaction."""
     notify(CHANNEL)

@@ -22,11 +22,11 @@ from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.account_tokens import TokenUse, hash_of, record_use
 from proofroom.accounts.services.agents import system_agent_user
 from proofroom.accounts.services.content_scopes import check_scope
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import get_tool
@@ -59,7 +59,7 @@ def create_token(
     name = account_tokens.check_token(name, expires_at)
     owner = account_tokens.lock_owner(user_id, may_be_agent=True)
     # Otherwise a manager of tokens could act with an administrator's rights.
-    require_no_less(actor, owner.role)
+    require_permissions_of_role(actor, owner.role)
     if diagnostics:
         actor.require(DIAGNOSTICS_PERMISSION)
     limits = scope or ContentScope()
@@ -164,7 +164,7 @@ def _refuse_diagnostics(diagnostics: bool, scopes: Collection[ContentScope]) -> 
 
 
 _MAX_SECRET_LENGTH: Final = 200
-_TOKEN: Final = Statement(
+_TOKEN: Final = CompiledQuery(
     lambda secret_hash: McpToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True, user__role=F("role")
     ).values(

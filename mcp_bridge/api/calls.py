@@ -15,7 +15,7 @@ from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import Body, Moment, Words
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.query import BooleanText, parse_boolean, read_query
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.database.row_counts import count_rows
@@ -40,7 +40,7 @@ class CallQuery(Body):
 
     tool: Words | None = Field(None, max_length=128)
     principal: Words | None = Field(None, max_length=100)
-    ok: YesOrNo | None = None
+    ok: BooleanText | None = None
     code: Words | None = Field(None, max_length=60)
     agent_id: Words | None = Field(None, max_length=100)
     since: Moment | None = None
@@ -85,7 +85,7 @@ class McpCallViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Calls, latest first, of the last 90 days. `total` counts to 10,000; use `until` for stable pages."""
         page, query = page_of(request), read_query(request, CallQuery)
-        found = call_log.calls(**{**query.model_dump(), "ok": is_yes(query.ok)})
+        found = call_log.calls(**{**query.model_dump(), "ok": parse_boolean(query.ok)})
         rows = call_log.with_caller_names(found[page.slice])
         answers = [McpCallAnswer.model_validate(row) for row in rows]
         return Response(page.envelope(answers, count_rows(found)))

@@ -23,7 +23,7 @@ from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import is_yes, read_query
+from proofroom.core.api.query import parse_boolean, read_query
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound
 
@@ -46,7 +46,7 @@ class McpTokenViewSet(ApiViewSet):
         """Tokens of AI clients with their last use, newest first. Their secrets cannot be read."""
         page, query = page_of(request), read_query(request, TokenQuery)
         user_id = int(query.user_id) if query.user_id is not None else None
-        found = list_tokens(McpToken, user_id=user_id, is_active=is_yes(query.active))
+        found = list_tokens(McpToken, user_id=user_id, is_active=parse_boolean(query.active))
         rows = [McpTokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 

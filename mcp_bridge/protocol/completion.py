@@ -36,7 +36,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.caching.redis_cache import count_hit
 from proofroom.core.errors import CmsError
 from proofroom.core.tools import get_tool
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import modules, post_types
 
 Context = ServerRequestContext[Any, Any]
@@ -92,7 +92,7 @@ def complete_argument(
         total = 0
         may_list = tool is not None and may_use(principal, actor, tool)
         if find is not None and may_list and len(request.typed) <= _MAX_TYPED_LENGTH:
-            refuse_unstorable({"value": request.typed, "arguments": dict(request.given)})
+            reject_unstorable({"value": request.typed, "arguments": dict(request.given)})
             values, total = find(request)
     except CmsError as error:
         raise MCPError(wire.INVALID_PARAMS, error.message) from error

@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 
 from agents_app.definitions.agents import get_agent
 from proofroom.core.errors import CmsError, invalid
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import post_types
 
 POST: Final = "post"
@@ -68,7 +68,7 @@ def _fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def _check_argument(name: str, kind: str, value: str) -> str:
-    refuse_unstorable(value, name)
+    reject_unstorable(value, name)
     printable_value = repr(value[:_MAX_SHOWN_LENGTH])
     if kind == POST:
         try:

@@ -28,7 +28,11 @@ from mcp_bridge.protocol.call_batches import CallBatches
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.caching.redis_cache import count_hit
-from proofroom.core.database.faults import describe_outage, is_database_away, log_database_away
+from proofroom.core.database.faults import (
+    describe_outage,
+    is_database_unreachable,
+    log_database_unreachable,
+)
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import CmsError
@@ -169,9 +173,9 @@ def _answer_call(
     except CallCancelled:
         answer = _error("The call was cancelled; nothing more was done.", CANCELLED)
     except Exception as error:
-        if is_database_away(error):
+        if is_database_unreachable(error):
             # The call log is in the same database.
-            log_database_away(error, f"Tool {name}")
+            log_database_unreachable(error, f"Tool {name}")
             outage = describe_outage(error)
             return _error(outage.message, outage.code)
         # The client gets only this reference; the exception may contain secrets.

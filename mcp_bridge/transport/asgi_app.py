@@ -33,7 +33,7 @@ from mcp_bridge.protocol.server import NEWEST_REVISION, build_server
 from mcp_bridge.protocol.subscriptions import ChangeFeed
 from mcp_bridge.transport.cors import answer_preflight, is_preflight
 from mcp_bridge.transport.direct_calls import DirectCalls
-from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, Gate, security_settings
+from mcp_bridge.transport.request_checks import LOOPBACK_NAMES, RequestChecks, security_settings
 from mcp_bridge.transport.session_routing import SessionRouter
 from mcp_bridge.transport.sessions import (
     Connections,
@@ -97,8 +97,8 @@ def build_app(host: str = "127.0.0.1", address: str | None = None) -> Starlette:
         # After the tasks have ended, so that the last rows are written at shutdown.
         await workers.run_apart(batches.write)
 
-    def gated(endpoint: ASGIApp) -> Gate:
-        return Gate(endpoint, hosts, authenticator.admit, connections)
+    def gated(endpoint: ASGIApp) -> RequestChecks:
+        return RequestChecks(endpoint, hosts, authenticator.admit, connections)
 
     async def health(request: Request) -> Response:
         return JSONResponse({"status": "ok"})

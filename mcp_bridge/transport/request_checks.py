@@ -41,7 +41,7 @@ def security_settings(hosts: Iterable[str]) -> TransportSecuritySettings:
     return TransportSecuritySettings(allowed_hosts=patterns, allowed_origins=origins)
 
 
-class Gate:
+class RequestChecks:
     """An ASGI application around an endpoint that checks every request, with any method.
 
     `hosts` are the names (without ports) allowed in `Host` and `Origin`; a page of another name

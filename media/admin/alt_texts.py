@@ -19,8 +19,8 @@ from media.models import Asset
 from media.queries import annotate_use_counts, filter_undescribed
 from media.scopes import visible_assets
 from media.services.update import update_asset
-from proofroom.core.admin.form_pages import form_page, refusals_at_fields
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.form_pages import form_page, service_errors_at_fields
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.i18n.languages import language_name, site_languages
 from proofroom.core.validation.input_validation import parse_uuids
 
@@ -78,7 +78,7 @@ class AltTextForm(forms.Form):
         changed = {name: self.cleaned_data[name] for name in self.changed_data}
         text = changed.get("alt_text")
         is_default = self.locale == settings.CMS_ENV.default_locale
-        with refusals_at_fields(self):
+        with service_errors_at_fields(self):
             update_asset(
                 asset_id=self.asset.pk,
                 actor=actor_of(request),
@@ -88,7 +88,7 @@ class AltTextForm(forms.Form):
             )
 
 
-@answers_refusals
+@service_errors_as_http
 def alt_texts_page(request: HttpRequest) -> HttpResponse:
     """GET shows the images `ids`, or the first without alt text in `language`; POST saves each image separately."""
     require(request, "media.edit")

@@ -22,7 +22,7 @@ from media.queries import annotate_use_counts
 from media.services.files import delete_asset
 from media.services.update import categorize
 from proofroom.core.admin.form_pages import form_page, save_form
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom.core.validation.input_validation import parse_uuids
 
@@ -54,7 +54,7 @@ class CategorizeForm(forms.Form):
     )
 
 
-@answers_refusals
+@service_errors_as_http
 def bulk_page(request: HttpRequest) -> HttpResponse:
     """Run the action `do` (`delete`, `categories` or `alt_texts`) on the files `ids`, after confirmation with
     `confirmed`."""

@@ -15,19 +15,19 @@ from django.utils.translation import ngettext
 from media.integrity import request_check
 from media.models import Asset, FileCheck
 from media.queries import filter_failed, load_assets
-from media.scopes import only_visible, visible_assets
+from media.scopes import filter_visible_assets, visible_assets
 from media.services.orphans import delete_orphans, last_check, orphans
 from media.services.variants import request_variants
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 
 _MAX_SHOWN: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
-class Lack:
+class MissingFiles:
     """A file with missing files in the storage. Sizes can be generated again, the original can't."""
 
     asset: Asset
@@ -87,18 +87,18 @@ def check_page(request: HttpRequest) -> HttpResponse:
     return form_page(request, "admin/media/check.html", Asset, context, title=title)
 
 
-def _lacks(check: FileCheck | None, actor: Actor) -> list[Lack]:
+def _lacks(check: FileCheck | None, actor: Actor) -> list[MissingFiles]:
     """Return the missing files of the check by asset. Assets deleted since are left out."""
     if check is None:
         return []
     missing: dict[str, list[str]] = {}
     for asset_id, name in check.missing:
         missing.setdefault(str(asset_id), []).append(name)
-    there = only_visible(load_assets(missing), actor)
-    return [Lack(there[id_], names) for id_, names in missing.items() if id_ in there]
+    there = filter_visible_assets(load_assets(missing), actor)
+    return [MissingFiles(there[id_], names) for id_, names in missing.items() if id_ in there]
 
 
-@answers_refusals
+@service_errors_as_http
 def orphans_page(request: HttpRequest) -> HttpResponse:
     """GET lists files to delete and to keep, POST deletes the listed ones."""
     require(request, "media.delete")

@@ -37,13 +37,13 @@ from media.usage_sources import places_of
 from proofroom.core.activity.presenters import present
 from proofroom.core.activity.queries import ActivityFilter, filter_activity, filter_by_entity
 from proofroom.core.actor import Actor
-from proofroom.core.admin.form_pages import form_page, refusals_at_fields, save_form
+from proofroom.core.admin.form_pages import form_page, save_form, service_errors_at_fields
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import in_words
@@ -106,7 +106,7 @@ class CropPreview:
     ratio: str
 
 
-def shown_of(asset: Asset, actor: Actor) -> dict[str, Any]:
+def file_page_context(asset: Asset, actor: Actor) -> dict[str, Any]:
     """Return the context of the template. A fixed number of queries."""
     image = site_image(asset)
     dark = dark_status(asset) if image else "none"
@@ -166,7 +166,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     return _page(request, asset, edit=form)
 
 
-@answers_refusals
+@service_errors_as_http
 def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.edit")
     asset = _find(request, object_id)
@@ -186,7 +186,7 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     return _page(request, asset, replacing=form)
 
 
-@answers_refusals
+@service_errors_as_http
 def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     """Crop an image into a new file, or replace it with `in_place`."""
     require(request, "media.edit")
@@ -210,13 +210,13 @@ def crop_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     return _page(request, asset, cropping=form)
 
 
-@answers_refusals
+@service_errors_as_http
 def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.edit")
     if request.method != "POST":
         return HttpResponseNotAllowed(["POST"])
     asset = _find(request, object_id)
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         theme = request.POST.get("theme", "")
         request_variants(asset_id=asset.pk, theme=theme, actor=actor_of(request))
         messages.success(request, _("Generating sizes…"))
@@ -233,7 +233,7 @@ def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     )
     if form.is_bound and form.is_valid():
         force = form.cleaned_data.get("force", False)
-        with refusals_at_fields(form):
+        with service_errors_at_fields(form):
             delete_asset(asset_id=asset.pk, actor=actor_of(request), force=force)
         if not form.errors:
             messages.success(request, _("Deleted %(name)s.") % {"name": asset})
@@ -258,7 +258,7 @@ def _page(
 ) -> TemplateResponse:
     form = edit or EditForm(initial=initial_of(asset))
     context: dict[str, Any] = {
-        **shown_of(asset, actor_of(request)),
+        **file_page_context(asset, actor_of(request)),
         "replacing": replacing or ReplaceFileForm(),
         "cropping": cropping or CropForm(),
         "may_edit": may(request, "media.edit"),

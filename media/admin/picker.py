@@ -15,7 +15,7 @@ from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.i18n.languages import language_name
 
 PER_PAGE: Final = 24
@@ -24,7 +24,7 @@ _MAX_WORD_LENGTH: Final = 200
 _ORDERS: Final = ("-createdAt", "filename", "-size")
 
 
-@answers_refusals
+@service_errors_as_http
 @require_safe
 def pick_page(request: HttpRequest) -> HttpResponse:
     """Show files to pick, by `kind`, `q`, `category`, `order`, `page`. With the header `X-Fragment` only the

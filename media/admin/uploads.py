@@ -15,10 +15,10 @@ from django.views.decorators.http import require_POST, require_safe
 
 from media.admin.file_choice import choice_of
 from media.queries import load_assets
-from media.scopes import only_visible
-from media.services.files import AlreadyThere, store_image
+from media.scopes import filter_visible_assets
+from media.services.files import DuplicateFile, store_image
 from media.services.update import update_asset
-from media.services.web_import import import_image, keep_image
+from media.services.web_import import import_image, store_pasted_image
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.errors import CmsError, invalid
 
@@ -39,7 +39,7 @@ def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpRespon
     def answering(*args: Any, **kwargs: Any) -> HttpResponseBase:
         try:
             return view(*args, **kwargs)
-        except AlreadyThere as error:
+        except DuplicateFile as error:
             # A normal result, because the user decides whether to upload the file again.
             there = choice_of(error.asset).as_json()
             return JsonResponse({"message": error.message, "there": there})
@@ -86,7 +86,7 @@ def import_pasted(request: HttpRequest) -> JsonResponse:
         asset, is_new = import_image(url=url, alt_text=alt_text, locale=language, actor=actor)
     else:
         file: UploadedFile[bytes] = files[0]
-        asset, is_new = keep_image(
+        asset, is_new = store_pasted_image(
             file=file,
             filename=str(file.name or ""),
             alt_text=alt_text,
@@ -103,7 +103,7 @@ def states(request: HttpRequest) -> JsonResponse:
     """Return the state of the files `ids` by id; deleted files are left out."""
     require(request, "media.view")
     ids = request.GET.get("ids", "").split(",")[:_MOST_ASKED]
-    found = only_visible(load_assets(ids), actor_of(request))
+    found = filter_visible_assets(load_assets(ids), actor_of(request))
     return JsonResponse({id_: choice_of(asset).as_json() for id_, asset in found.items()})
 
 

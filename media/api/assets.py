@@ -21,7 +21,7 @@ from proofroom.core.api.answer import Answer, described, list_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.query import BooleanText, parse_boolean, read_query
 from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 
@@ -106,14 +106,14 @@ class ListQuery(Body):
     search: Words | None = Field(None, max_length=200)
     mime: str | None = Field(None, max_length=100, pattern=MIME)
     status: Literal["processing", "ready", "failed"] | None = None
-    used: YesOrNo | None = None
+    used: BooleanText | None = None
     ordering: str | None = Field(None, pattern=ORDERING)
 
 
 class DeleteQuery(Body):
     """The query of a deletion: `force` also deletes files in use."""
 
-    force: YesOrNo | None = None
+    force: BooleanText | None = None
 
 
 class AssetViewSet(ApiViewSet):
@@ -142,7 +142,7 @@ class AssetViewSet(ApiViewSet):
             search=wanted.search or "",
             mime=wanted.mime or "",
             status=wanted.status or "",
-            is_used=is_yes(wanted.used),
+            is_used=parse_boolean(wanted.used),
             ordering=wanted.ordering or "",
         )
         return Response(
@@ -201,7 +201,7 @@ class AssetViewSet(ApiViewSet):
     @extend_schema(parameters=[FORCE], responses={200: MediaGoneAnswer})
     def destroy(self, request: Request, media_id: str) -> Response:
         """Delete a file. 409 `media_in_use` with the places in `details` if in use, unless forced."""
-        force = is_yes(read_query(request, DeleteQuery).force) or False
+        force = parse_boolean(read_query(request, DeleteQuery).force) or False
         asset = find_asset(media_id, self.actor)
         delete_asset(asset_id=asset.pk, actor=self.actor, force=force)
         return Response(MediaGoneAnswer(id=asset.pk))

@@ -53,7 +53,7 @@ class TooLarge(CmsError):
     code = "too_large"
 
 
-class AlreadyThere(Conflict):
+class DuplicateFile(Conflict):
     """The same file already exists as `asset`."""
 
     code = "media_already_there"
@@ -80,7 +80,7 @@ def store_image(
     `alt_texts` holds languages other than the default; `is_image_only` refuses PDF files. Agents may store
     generated images, so endpoints for uploads must require a person themselves. Must not be called in a
     transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field and,
-    with `is_new_only`, `AlreadyThere`; then no file is left.
+    with `is_new_only`, `DuplicateFile`; then no file is left.
     """
     actor.require("media.upload")
     asset = Asset(
@@ -145,7 +145,7 @@ def read_file(
 def _refuse_known(digest: str, actor: Actor) -> None:
     there = visible_assets(Asset.objects.filter(digest=digest), actor)
     if (same := there.order_by("-created_at").first()) is not None:
-        raise AlreadyThere(same)
+        raise DuplicateFile(same)
 
 
 def _wait_for_others(digest: str) -> None:

@@ -19,7 +19,7 @@ from media.metadata import (
     clean_focal_point,
 )
 from media.models import Asset
-from media.scopes import only_visible, require_changeable, visible_assets
+from media.scopes import filter_visible_assets, require_changeable, visible_assets
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import tag_of_media
@@ -109,7 +109,7 @@ def lock_asset(asset_id: UUID | str, actor: Actor) -> Asset:
     Raises `NotFound`, and `NotAllowed` if something outside the actor's scope uses it.
     """
     found = find_by_id(Asset.objects.select_for_update(), asset_id)
-    if found is None or not only_visible({"": found}, actor):
+    if found is None or not filter_visible_assets({"": found}, actor):
         raise _unknown(asset_id)
     require_changeable(found, actor)
     return found

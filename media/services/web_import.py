@@ -13,8 +13,8 @@ from django.utils.translation import gettext as _
 
 from media.models import Asset
 from media.queries import load_assets_by_name
-from media.scopes import only_visible
-from media.services.files import AlreadyThere, Readable, store_image
+from media.scopes import filter_visible_assets
+from media.services.files import DuplicateFile, Readable, store_image
 from media.services.references import storage_name
 from media.services.web_files import FetchFailed, fetch_file
 from proofroom.core.actor import Actor
@@ -42,7 +42,7 @@ def import_image(
     actor.require("media.upload")
     check_url(url)
     if name := storage_name(url):
-        known = only_visible(load_assets_by_name((), (name,)).by_name, actor).get(name)
+        known = filter_visible_assets(load_assets_by_name((), (name,)).by_name, actor).get(name)
         if known is None:
             raise invalid("url", _("This file is no longer in the library."))
         return known, False
@@ -52,7 +52,7 @@ def import_image(
         content, address = fetch_file(url)
     finally:
         _FETCHES.release()
-    return keep_image(
+    return store_pasted_image(
         file=BytesIO(content),
         filename=PurePosixPath(unquote(urlsplit(address).path)).name or "image",
         alt_text=alt_text,
@@ -61,7 +61,7 @@ def import_image(
     )
 
 
-def keep_image(
+def store_pasted_image(
     *,
     file: Readable,
     filename: str,
@@ -87,6 +87,6 @@ def keep_image(
             is_image_only=True,
             actor=actor,
         )
-    except AlreadyThere as error:
+    except DuplicateFile as error:
         return error.asset, False
     return asset, True

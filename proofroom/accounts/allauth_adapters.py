@@ -21,7 +21,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.devices import device_of
+from proofroom.accounts.devices import device_name
 from proofroom.accounts.models import User
 from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.sign_in import finish_sign_in, has_second_factor
@@ -95,7 +95,7 @@ class AccountAdapter(DefaultAccountAdapter):
     ) -> EmailMessage:
         frame = {"site_name": "Proofroom", "site_address": settings.SITE_URL}
         if "user_agent" in context:
-            frame["device"] = device_of(context["user_agent"])
+            frame["device"] = device_name(context["user_agent"])
         message: EmailMessage = super().render_mail(
             template_prefix, email, {**context, **frame}, headers
         )

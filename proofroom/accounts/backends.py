@@ -19,7 +19,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.permissions import ApiCredential
 from proofroom.core.content_scope import ContentScope, is_in_scopes, scopes_for
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, columns_of, instance_from_row
 
 
 class RoleBackend(BaseBackend):
@@ -66,7 +66,7 @@ _COLUMNS: Final = (
     "last_used_at",
 )
 # Compiled once: building the query anew would add CPU time to each request of the API.
-_TOKEN_QUERY: Final = Statement(
+_TOKEN_QUERY: Final = CompiledQuery(
     lambda secret_hash: ApiToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True
     ).values(*_COLUMNS, *(_OWNER_PREFIX + name for name in columns_of(User)))

@@ -18,7 +18,7 @@ _SYSTEMS: Final = (
 )  # fmt: skip
 
 
-def device_of(agent: str) -> str:
+def device_name(agent: str) -> str:
     """Return browser and system in words, or the first 60 characters of an unknown User-Agent."""
     browser = next((name for mark, name in _BROWSERS if mark in agent), None)
     system = next((name for mark, name in _SYSTEMS if mark in agent), None)

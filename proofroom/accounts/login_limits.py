@@ -12,7 +12,7 @@ from proofroom.core.api.throttles import WindowThrottle
 from proofroom.core.caching.rate_limits import (
     HitCount,
     client_address,
-    is_allowed_freely,
+    is_allow_listed,
     rate_limit_key,
 )
 
@@ -24,7 +24,7 @@ def count_login_try(request: HttpRequest, email: str) -> HitCount | None:
     # Creating a `HitCount` counts the attempt. Both are created before either is checked, so both always count.
     address = client_address(request)
     counts = [count_for_account(email)]
-    if not is_allowed_freely(address):
+    if not is_allow_listed(address):
         counts.append(count_from_address(address))
     return next((count for count in counts if count.is_over), None)
 
@@ -44,7 +44,7 @@ def count_from_address(address: str) -> HitCount:
 def has_too_many_tries(request: HttpRequest) -> bool:
     """Count an attempt from the caller's address. Return True if the limit is exceeded."""
     address = client_address(request)
-    return not is_allowed_freely(address) and count_from_address(address).is_over
+    return not is_allow_listed(address) and count_from_address(address).is_over
 
 
 class LoginThrottle(WindowThrottle):

@@ -28,7 +28,7 @@ from proofroom.accounts.roles import (
     grants,
 )
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
 from proofroom.core.i18n.words import MARK, compile_pattern
@@ -117,7 +117,7 @@ class SiteRole(models.Model):
         return None if found is None or found.is_built_in else found
 
 
-_SITE_ROLE: Final = Statement(
+_SITE_ROLE: Final = CompiledQuery(
     lambda name: SiteRole.objects.filter(name=name).values(*columns_of(SiteRole))
 )
 

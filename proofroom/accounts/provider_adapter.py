@@ -25,9 +25,9 @@ from proofroom.accounts.models import User
 from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.saml import SAML_SESSION_KEY
 from proofroom.accounts.services.provider_accounts import (
+    apply_provider_role,
     create_provider_account,
-    follow_role,
-    role_of_claim,
+    role_for_claim,
 )
 from proofroom.accounts.services.sign_in import record_failed_login
 from proofroom.core.errors import CmsError
@@ -64,7 +64,7 @@ def refuse_unreachable(request: HttpRequest, error: Exception) -> NoReturn:
     )
 
 
-def claims_of(login: SocialLogin) -> dict[str, Any]:
+def provider_claims(login: SocialLogin) -> dict[str, Any]:
     """Return the provider's claims about a person, from the ID token and the UserInfo endpoint.
 
     Both must have the same subject (OpenID Connect Core 5.3.2), otherwise `ValueError` is raised. For SAML, return
@@ -84,7 +84,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
     """The adapter for accounts that log in through a provider."""
 
     def pre_social_login(self, request: HttpRequest, sociallogin: SocialLogin) -> None:
-        claims = claims_of(sociallogin)
+        claims = provider_claims(sociallogin)
         saml_session = sociallogin.account.extra_data.get("session")
         # Personal data of the provider, such as groups and pictures, is not needed again, so it is not stored.
         sociallogin.account.extra_data = {}
@@ -94,7 +94,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
             return
         role = None
         if settings.PROVIDER_ROLE_CLAIM:
-            role = role_of_claim(claims.get(settings.PROVIDER_ROLE_CLAIM))
+            role = role_for_claim(claims.get(settings.PROVIDER_ROLE_CLAIM))
             # Where a claim decides the role, a user without a matching claim has lost access at the provider.
             if role is None:
                 refuse(request, _("Your account there has no role on this site."))
@@ -104,7 +104,7 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
         user = sociallogin.user
         if sociallogin.is_existing and role is not None and user.can_log_in:
             try:
-                follow_role(user, role)
+                apply_provider_role(user, role)
             except CmsError as error:
                 refuse(request, error.message, user.email)
 

@@ -22,7 +22,7 @@ from proofroom.accounts.models import (
 from proofroom.accounts.roles import Role, grants, people_roles
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -39,7 +39,7 @@ def first_admin() -> User | None:
 
 _PREFERENCES_PREFIX: Final = "preferences__"
 # Account and preferences in one query, because every request of the admin needs both.
-_USER_QUERY: Final = Statement(
+_USER_QUERY: Final = CompiledQuery(
     lambda user_id: User.objects.filter(pk=user_id).values(
         *columns_of(User), *(_PREFERENCES_PREFIX + name for name in columns_of(Preferences))
     )
@@ -59,7 +59,7 @@ def permissions_of(role: str) -> frozenset[str]:
     return found.granted if found is not None else frozenset()
 
 
-def promised_by(role: str) -> frozenset[str]:
+def permissions_with_uninstalled_apps(role: str) -> frozenset[str]:
     """Return `SiteRole.promised` of a role. One query for a role of the site."""
     if role in grants():
         return grants()[role]

@@ -142,7 +142,7 @@ _LABELS: Final[dict[str, StrPromise]] = {
     Role.AI_AGENT: gettext_lazy("AI agent"),
 }
 permission_sets: Final[Registry[PermissionSet]] = Registry("roles", PermissionSet)
-own_roles: Final[Registry[RoleDefinition]] = Registry("roles", RoleDefinition)
+app_roles: Final[Registry[RoleDefinition]] = Registry("roles", RoleDefinition)
 ROLE_NAME_MAX: Final = 20
 _PERMISSION: Final = re.compile(r"[A-Za-z][A-Za-z-]*(\.[A-Za-z][A-Za-z-]*)+")
 
@@ -165,7 +165,7 @@ def grants() -> Mapping[str, frozenset[str]]:
             # Roles of apps are not in `found` yet. They get these permissions below.
             if role in found and role != Role.AI_AGENT:
                 found[role] |= set(one.permissions)
-    for own in own_roles:
+    for own in app_roles:
         # A name that is too long gets its own message below.
         if own.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", own.name[:ROLE_NAME_MAX]):
             raise ImproperlyConfigured(
@@ -204,5 +204,5 @@ def people_roles() -> list[str]:
 
 def declared_role_label(name: str) -> str:
     """Return the label of a declared role, in the reader's language."""
-    own = own_roles.get(name)
+    own = app_roles.get(name)
     return capfirst(str(own.label if own is not None else _LABELS[name]))

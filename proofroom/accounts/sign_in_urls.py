@@ -32,7 +32,7 @@ _UNREADABLE: Final = (KeyError, TypeError, ValueError, AttributeError, Recursion
 """Exceptions that the passkey library raises for a malformed credential."""
 
 
-def loaded_later(name: str) -> View:
+def lazy_view(name: str) -> View:
     """Return the view with this dotted name, imported at its first call."""
 
     # The views import the libraries of passkeys and providers, which processes that serve only visitors never need.
@@ -94,7 +94,7 @@ def in_frame(view: View, title: str | Promise) -> View:
     return wrapper
 
 
-def with_passwords(view: View) -> View:
+def require_password_login(view: View) -> View:
     """Answer 404 if the site has no login with passwords."""
 
     @wraps(view)
@@ -111,20 +111,20 @@ def _page(route: str, view: View, name: str, title: str | Promise) -> URLPattern
 
 
 def _account(view: str) -> View:
-    return loaded_later(f"allauth.account.views.{view}")
+    return lazy_view(f"allauth.account.views.{view}")
 
 
 def _factors(view: str) -> View:
-    return loaded_later(f"allauth.mfa.{view}")
+    return lazy_view(f"allauth.mfa.{view}")
 
 
 def _provider(view: str) -> View:
-    return loaded_later(f"proofroom.accounts.admin.provider.{view}")
+    return lazy_view(f"proofroom.accounts.admin.provider.{view}")
 
 
 def _saml(route: str, view: str, name: str, *, from_provider: bool = False) -> URLPattern:
     """Return the URL pattern of a SAML view. With `from_provider`, the view is exempt from CSRF checks."""
-    loaded = loaded_later(f"proofroom.accounts.admin.saml.{view}")
+    loaded = lazy_view(f"proofroom.accounts.admin.saml.{view}")
     # The provider's page submits this form, so it cannot hold a CSRF token of this site. The signature protects it.
     answer = csrf_exempt(loaded) if from_provider else loaded
     return re_path(rf"^login/(?P<organization_slug>{SAML})/{route}$", answer, name=name)
@@ -142,7 +142,7 @@ urlpatterns: list[URLPattern] = [
     path("logout/", admin.site.admin_view(admin.site.logout), name="account_logout"),
     _page(
         "login/forgot/",
-        with_passwords(_account("password_reset")),
+        require_password_login(_account("password_reset")),
         "account_reset_password",
         _FORGOT,
     ),
@@ -161,7 +161,7 @@ urlpatterns: list[URLPattern] = [
     re_path(
         r"^login/reset/(?P<uidb36>[0-9A-Za-z]+)-(?P<key>[^/]+)/$",
         in_frame(
-            with_passwords(_account("password_reset_from_key")),
+            require_password_login(_account("password_reset_from_key")),
             gettext_lazy("Choose a new password"),
         ),
         name="account_reset_password_from_key",
@@ -187,7 +187,7 @@ urlpatterns: list[URLPattern] = [
     ),
     _page(
         "login/invitation/<str:secret>/",
-        loaded_later("proofroom.accounts.admin.invitations.accept_invitation_page"),
+        lazy_view("proofroom.accounts.admin.invitations.accept_invitation_page"),
         "accept_invitation",
         gettext_lazy("Create your account"),
     ),

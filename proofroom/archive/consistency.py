@@ -33,7 +33,7 @@ def numbered_rows(
             yield number, row
 
 
-class KnownRows:
+class DuplicateFinder:
     """Finds duplicate values across the rows of a kind."""
 
     def __init__(self, kind: str) -> None:
@@ -48,7 +48,7 @@ class KnownRows:
         first = self._lines.setdefault(key, number)
         if first != number:
             shown_values = ", ".join(str(value)[:_SHOWN_CHARACTERS] for value in values)
-            raise contradiction(
+            raise row_error(
                 self.kind,
                 number,
                 row,
@@ -60,7 +60,7 @@ class KnownRows:
             )
 
 
-def contradiction(kind: str, number: int, row: Mapping[str, Json], sentence: str) -> ArchiveError:
+def row_error(kind: str, number: int, row: Mapping[str, Json], sentence: str) -> ArchiveError:
     """Return the error for a row, with its line and title."""
     where = {"name": f"{kind}.jsonl", "number": number, "title": title_of(row), "reason": sentence}
     if where["title"]:
@@ -78,9 +78,11 @@ def title_of(row: Mapping[str, Json]) -> str:
     return " ".join(str(found).split())[:_SHOWN_CHARACTERS]
 
 
-def refuse_doubles(kind: str, rows: Iterator[NumberedRow], unique: Sequence[Sequence[str]]) -> None:
+def refuse_duplicates(
+    kind: str, rows: Iterator[NumberedRow], unique: Sequence[Sequence[str]]
+) -> None:
     """Raise `ArchiveError` if two rows have the same values in one of the groups of fields."""
-    seen = KnownRows(kind)
+    seen = DuplicateFinder(kind)
     for number, row in rows:
         for fields in unique:
             values = [row.get(name) for name in fields]

@@ -26,7 +26,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.errors import describe_translated, first_fault
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 Row = TypeVar("Row", bound=ArchiveRow)
 MAX_KEPT: Final = 1_000
@@ -253,7 +253,7 @@ class ArchiveImport:
             data = orjson.loads(text)
             # Kinds read their rows several times; this check is slow and its result does not change.
             if name not in self._checked_kinds:
-                refuse_unstorable(data)
+                reject_unstorable(data)
             return row.model_validate(data)
         except (UnicodeDecodeError, orjson.JSONDecodeError) as error:
             raise ArchiveError(

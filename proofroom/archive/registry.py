@@ -20,7 +20,7 @@ from uuid import UUID
 from django.db.models import Model, QuerySet
 from django.utils.functional import Promise
 
-from proofroom.archive.consistency import NumberedRow, refuse_doubles
+from proofroom.archive.consistency import NumberedRow, refuse_duplicates
 from proofroom.archive.export import Export
 from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.rows import ArchiveRow, IdentifiedRow
@@ -57,7 +57,7 @@ class ArchiveKind(ABC, Generic[Row]):
 
     def check(self, rows: Iterator[NumberedRow]) -> None:
         """Raise `ArchiveError` if rows contradict each other. The rows are raw and not validated."""
-        refuse_doubles(self.name, rows, self.unique)
+        refuse_duplicates(self.name, rows, self.unique)
 
     def match(self, rows: Iterator[Row], job: ArchiveImport) -> None:
         """Map ids of rows that exist here under another id (`job.map_id`). Writes nothing."""

@@ -26,12 +26,12 @@ class CoreConfig(AppConfig):
         )
         from proofroom.core.admin.undo import undo_kinds
         from proofroom.core.database import migrate  # also registers a system check
-        from proofroom.core.i18n.model_names import speak_the_readers_language
+        from proofroom.core.i18n.model_names import translate_model_names
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.core.observability.operations import watch_connection
         from proofroom.core.outbox.metrics import read_backlog
 
-        speak_the_readers_language()
+        translate_model_names()
         undo_kinds.register(UNDO_KIND, name=UNDO_KIND.name)
         connection_created.connect(watch_connection)
         read_metrics.register(read_backlog)

@@ -53,6 +53,6 @@ TRIAL: Final = "cms.trial"
 """Key in `META` of requests that the site makes itself to see what a visitor would get."""
 
 
-def is_trial(request: HttpRequest) -> bool:
+def is_internal_request(request: HttpRequest) -> bool:
     """Return whether the site made this request itself. It then counts neither as a visit nor as a call."""
     return bool(request.META.get(TRIAL))

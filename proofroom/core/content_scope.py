@@ -134,7 +134,7 @@ class PostLookup(Protocol):
 post_lookups: ExtensionPoint[PostLookup] = ExtensionPoint()
 
 
-class ScopePart(Protocol):
+class ScopeDimension(Protocol):
     """The objects that `sections` or `terms` of scopes refer to, with their labels."""
 
     def label_all(self, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
@@ -144,7 +144,7 @@ class ScopePart(Protocol):
         """Return likely choices for a form without search. One query."""
 
 
-scope_parts: ExtensionPoint[ScopePart] = ExtensionPoint()
+scope_dimensions: ExtensionPoint[ScopeDimension] = ExtensionPoint()
 """By the name of the part."""
 
 
@@ -174,7 +174,7 @@ def limits_of(who: Scoped, permission: str) -> ContentLimits:
 
 def label_scope_ids(part: str, ids: Collection[UUID], who: Scoped) -> Mapping[UUID, str]:
     """Return labels of the `sections` or `terms` of a scope that the user may view. One query, none without ids."""
-    found = scope_parts.get(part)
+    found = scope_dimensions.get(part)
     return found.label_all(ids, who) if ids and found is not None else {}
 
 
@@ -188,7 +188,7 @@ def scopes_for(permission: str, scopes: Iterable[ContentScope]) -> list[ContentS
     return [scope for scope in scopes if not (scope.reads_all and permission in READING)]
 
 
-def names_left(
+def allowed_names(
     scopes: Iterable[ContentScope], part: Literal["types", "locales"], names: Iterable[str]
 ) -> list[str]:
     """Return the names of types or languages that all scopes allow. No query."""
@@ -201,7 +201,7 @@ def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:
     return all(all(scope_checks(thing, scope)) for scope in scopes)
 
 
-def own_where_limited(rows: Rows, who: Scoped, user_id: int) -> Rows:
+def limit_to_own_runs(rows: Rows, who: Scoped, user_id: int) -> Rows:
     """Return the runs the user may view. A run may contain content of any section, so a limited user sees only
     their own.
     """

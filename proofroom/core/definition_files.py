@@ -20,7 +20,7 @@ from django.conf import settings
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from proofroom.core.validation.errors import faults_of, reason_of
+from proofroom.core.validation.errors import list_errors, reason_of
 
 ID_PATTERN: Final = r"^[a-z0-9]+(?:-[a-z0-9]+)*$"
 ID_MAX: Final = 80
@@ -137,7 +137,7 @@ class DefinitionFiles(Generic[D]):
         try:
             return self.shape.model_validate(values)
         except ValidationError as error:
-            raise Unreadable(*faults_of(error, reason_of, root="")) from None
+            raise Unreadable(*list_errors(error, reason_of, root="")) from None
 
     def _paths(self) -> Iterator[Path]:
         for folder in self.folders():

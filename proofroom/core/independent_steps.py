@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias
 
-from proofroom.core.database.faults import is_database_away
+from proofroom.core.database.faults import is_database_unreachable
 
 logger = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[str], AbstractContextManager[None]]
@@ -35,7 +35,7 @@ def independent_steps() -> Iterator[Step]:
         try:
             yield
         except Exception as error:
-            if is_database_away(error):
+            if is_database_unreachable(error):
                 raise
             logger.exception("%s failed, the others go on", what)
             failed.append(what)

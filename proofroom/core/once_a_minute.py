@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Lock
 
 
-class OnceAMinute:
+class MinuteTimer:
     """A timer that is due at most once a minute in this process."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:

@@ -244,7 +244,7 @@ class Children:
         return f"\033[{_COLOURS[number % len(_COLOURS)]}m{name} |\033[0m "
 
 
-def how_it_ended(code: int) -> str:
+def describe_exit(code: int) -> str:
     """Return a sentence about the unexpected end of a process, from its exit code."""
     if code >= 0:
         return f"ended by itself with exit code {code}; its last lines above say why."

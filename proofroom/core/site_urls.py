@@ -42,7 +42,7 @@ def _quoted(path: str) -> str:
     return str(iri_to_uri(path))
 
 
-def home_of(locale: str) -> str:
+def home_path(locale: str) -> str:
     """Return the path of the home page of a locale."""
     return "/" if locale == settings.CMS_ENV.default_locale else f"/{locale}/"
 
@@ -60,12 +60,12 @@ def canonical_form(address: str) -> str:
     prefix = f"/{settings.CMS_ENV.default_locale}"
     if bare == prefix or bare.startswith(f"{prefix}/"):
         bare = bare.removeprefix(prefix) or "/"
-    home = home_of(locale_of(bare))
+    home = home_path(locale_of(bare))
     return home if bare == home.rstrip("/") else bare
 
 
 def search_path(locale: str) -> str:
-    return f"{home_of(locale)}{SEARCH}"
+    return f"{home_path(locale)}{SEARCH}"
 
 
 def markdown_path(path: str) -> str:
@@ -79,7 +79,7 @@ def page_in_markdown(path: str) -> str | None:
     if bare == path or not bare.strip("/"):
         return None
     home = bare.removesuffix(_HOME)
-    return home if home == home_of(locale_of(bare)) else bare
+    return home if home == home_path(locale_of(bare)) else bare
 
 
 def preview_url(token: str) -> str:

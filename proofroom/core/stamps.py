@@ -47,22 +47,22 @@ class PlaceholderId(UUID):
 _CONDITION_ERROR: Final = "A value after `each` differs every time: no `if` can ask for it."
 
 
-def kept_stamp(template_name: str) -> Stamp:
+def cached_stamp(template_name: str) -> RowTemplate:
     """Return a stamp cached for the process and the reader's language.
 
     Only for templates whose values in `same` are few and public, such as switches and columns.
     """
     if settings.DEBUG:
-        return Stamp(template_name)  # templates may change
+        return RowTemplate(template_name)  # templates may change
     return _cached_stamp(template_name, get_language(), get_script_prefix())
 
 
 @lru_cache(200)
-def _cached_stamp(template_name: str, language: str | None, script_prefix: str) -> Stamp:
-    return Stamp(template_name)
+def _cached_stamp(template_name: str, language: str | None, script_prefix: str) -> RowTemplate:
+    return RowTemplate(template_name)
 
 
-class Stamp:
+class RowTemplate:
     """A template for many objects of a page, much faster than rendering it for each.
 
     It is rendered once for all objects with the same values in `same`. Only these values, which must be hashable, are

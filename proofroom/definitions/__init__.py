@@ -53,13 +53,13 @@ from proofroom.definitions.post_type import (
     TaxonomyUse,
     allowed_modules,
     custom_text_of,
+    exclusion_reason,
     find_post_type,
     find_taxonomy,
     post_types,
     taxonomies,
     translatable_custom_fields,
     validate_custom_fields,
-    why_excluded,
 )
 from proofroom.definitions.props import Prop, props_of
 
@@ -101,6 +101,7 @@ __all__ = [
     "allowed_modules",
     "coerce_markdown",
     "custom_text_of",
+    "exclusion_reason",
     "find_module",
     "find_module_group",
     "find_post_type",
@@ -119,5 +120,4 @@ __all__ = [
     "validate_custom_fields",
     "validate_overrides",
     "validate_props",
-    "why_excluded",
 ]

@@ -12,7 +12,7 @@ from typing import ClassVar
 from django.utils.translation import gettext
 
 from proofroom.core.json import Json
-from proofroom.core.site_urls import FEED, home_of
+from proofroom.core.site_urls import FEED, home_path
 from proofroom.definitions.fields import Boolean, ModuleProps, Number, Text, Textarea
 from proofroom.definitions.module import Module, PostList
 from proofroom.definitions.post_type import post_types
@@ -101,7 +101,7 @@ class IndexPage:
         definition = post_types.get(self.type)
         index = definition.index_path if definition else ""
         below = f"/{self.taxonomy}/{self.term}" if self.term else ""
-        return f"{home_of(self.locale)}{index}{below}" if index else ""
+        return f"{home_path(self.locale)}{index}{below}" if index else ""
 
 
 def list_path(type: str, locale: str) -> str:
@@ -138,7 +138,7 @@ def listing_at(path: str, locale: str) -> IndexPage | None:
 
 def list_title_at(path: str, locale: str) -> str:
     """Return the title of the index page at a path, in the active language; empty if there is none."""
-    index = path.removeprefix(home_of(locale))
+    index = path.removeprefix(home_path(locale))
     types = [type.name for type in post_types if type.index_path and type.index_path == index]
     return list_title(types[-1]) if types else ""
 

@@ -105,7 +105,7 @@ def translatable_custom_fields(post_type: str) -> set[str]:
     return {prop.name for prop in fields.values() if prop.translatable}
 
 
-def why_excluded(post_type: str, module_type: str) -> str | None:
+def exclusion_reason(post_type: str, module_type: str) -> str | None:
     """Return why a module is not allowed in posts of the type; None if it is."""
     definition, module = find_post_type(post_type), modules.get(module_type)
     if module is None:

@@ -26,7 +26,7 @@ def undefined_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Ite
             yield from (f"{name}.{one}" for one in undefined_names(prop.nested, value))
 
 
-def without_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
+def remove_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
     """Return the values without those that the class does not define."""
     known = props_of(shape)
     defined: JsonObject = {}
@@ -36,17 +36,17 @@ def without_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> J
             continue
         if prop.nested is not None and isinstance(value, list):
             defined[name] = [
-                without_undefined(prop.nested, item) if isinstance(item, Mapping) else item
+                remove_undefined(prop.nested, item) if isinstance(item, Mapping) else item
                 for item in value
             ]
         elif prop.nested is not None and isinstance(value, Mapping):
-            defined[name] = without_undefined(prop.nested, value)
+            defined[name] = remove_undefined(prop.nested, value)
         else:
             defined[name] = value
     return defined
 
 
-def with_undefined(
+def restore_undefined(
     shape: type[ModuleProps], cleaned: Mapping[str, Json], values: Mapping[str, Json]
 ) -> JsonObject:
     """Return the cleaned values, with the undefined ones of `values` in their place."""
@@ -65,11 +65,11 @@ def with_undefined(
             isinstance(value, list) and isinstance(new_value, list) and len(value) == len(new_value)
         ):
             found[name] = [
-                with_undefined(prop.nested, item, old_value)
+                restore_undefined(prop.nested, item, old_value)
                 if isinstance(item, Mapping) and isinstance(old_value, Mapping)
                 else item
                 for item, old_value in zip(new_value, value, strict=True)
             ]
         elif isinstance(value, Mapping) and isinstance(new_value, Mapping):
-            found[name] = with_undefined(prop.nested, new_value, value)
+            found[name] = restore_undefined(prop.nested, new_value, value)
     return found

@@ -22,10 +22,15 @@ from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.navigation import MAX_COUNT
-from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.core.admin.permissions import actor_of, service_errors_as_http
 from proofroom.notifications.models import Channel
 from proofroom.notifications.notification_types import notification_kinds
-from proofroom.notifications.queries import count_unread, count_unseen, describe, notifications_of
+from proofroom.notifications.queries import (
+    count_unread,
+    count_unseen,
+    describe,
+    visible_notifications,
+)
 from proofroom.notifications.services import choose_channels, mark_all_read, mark_read, mark_seen
 
 PAGE_SIZE = 50
@@ -37,7 +42,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     """Show the list; with `?panel`, only the latest for the bell's panel."""
     # The page sends this time back to `see`, so that notifications that arrive after the query stay unseen.
     actor, asked_at = actor_of(request), timezone.now().isoformat()
-    rows = notifications_of(actor)
+    rows = visible_notifications(actor)
     if "panel" in request.GET:
         panel = {"lines": describe(list(rows[:PANEL_SIZE])), "asked_at": asked_at}
         return TemplateResponse(request, "admin/notifications/panel.html", panel)
@@ -88,7 +93,7 @@ class ChoicesForm(forms.Form):
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@answers_refusals
+@service_errors_as_http
 def notification_choices(request: HttpRequest) -> HttpResponse:
     """GET shows the channel of each kind. POST saves them."""
     actor, user = actor_of(request), cast("User", request.user)
@@ -112,7 +117,7 @@ def notification_choices(request: HttpRequest) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def open_notification(request: HttpRequest, notification_id: int) -> HttpResponse:
     """Mark a notification as read and redirect to its subject."""
     row = mark_read(notification_id=notification_id, actor=actor_of(request))

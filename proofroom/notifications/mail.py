@@ -18,7 +18,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.independent_steps import independent_steps
 from proofroom.notifications.models import Channel, Notification, NotificationChoice
 from proofroom.notifications.notification_types import notification_kinds
-from proofroom.notifications.queries import describe, notifications_of
+from proofroom.notifications.queries import describe, visible_notifications
 
 MAX_LINES = 50
 """Largest number of notifications in one mail. The next mail has the rest."""
@@ -54,7 +54,7 @@ def _mail(user: User) -> bool:
     kinds = user.notification_choices.filter(kind__in=names, channel=Channel.MAIL)
     with transaction.atomic():
         # Rows are claimed before sending, under a lock, so that two processes do not send the same notification.
-        rows_of_user = notifications_of(Actor(user, "system")).select_for_update(of=("self",))
+        rows_of_user = visible_notifications(Actor(user, "system")).select_for_update(of=("self",))
         unsent = rows_of_user.filter(
             read_at=None, kind__in=kinds.values("kind"), mailed_event_id__lt=F("event_id")
         )

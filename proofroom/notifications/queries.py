@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from proofroom.core.actor import Actor
 from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.content_scope import reading_scopes, visible_post_ids
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.models import Event
 from proofroom.core.repeated_errors import log_once
 from proofroom.notifications.models import Notification
@@ -32,7 +32,7 @@ class NotificationLine:
     is_unread: bool
 
 
-def notifications_of(actor: Actor) -> QuerySet[Notification]:
+def visible_notifications(actor: Actor) -> QuerySet[Notification]:
     """Return the actor's notifications of kinds they may see, the latest first.
 
     For actors who may not see all posts, only notifications whose last event is about a post they may see, or no
@@ -55,12 +55,12 @@ def notifications_of(actor: Actor) -> QuerySet[Notification]:
 def count_unread(actor: Actor) -> int:
     """Return the number of unread notifications, at most `MAX_COUNT` + 1. One query."""
     # A limit, because the database would count all rows, and the page shows no more than `MAX_COUNT`+.
-    return notifications_of(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
+    return visible_notifications(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
 
 
 def count_unseen(actor: Actor) -> int:
     """Return the number of notifications since the actor last looked, at most `MAX_COUNT` + 1. One query."""
-    rows = notifications_of(actor).filter(read_at=None, is_seen=False)
+    rows = visible_notifications(actor).filter(read_at=None, is_seen=False)
     return rows.order_by()[: MAX_COUNT + 1].count()
 
 
@@ -80,7 +80,7 @@ def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
         try:
             texts.update(kind.describe(kind_rows))
         # The page as a whole cannot work without the database, so this error is not the kind's.
-        except DATABASE_AWAY:
+        except DATABASE_UNREACHABLE:
             raise
         except Exception as error:
             log_once(logger, f"Notifications of the kind {name} cannot be shown.", error)

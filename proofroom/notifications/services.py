@@ -24,7 +24,7 @@ from proofroom.core.models import Event
 from proofroom.core.realtime.messages import find_outside
 from proofroom.notifications.models import MAX_SUBJECTS, Channel, Notification, NotificationChoice
 from proofroom.notifications.notification_types import Notice, NotificationKind, notification_kinds
-from proofroom.notifications.queries import notifications_of
+from proofroom.notifications.queries import visible_notifications
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def register_kind(kind: NotificationKind) -> None:
     )
 
 
-def people_with(permission: str, *, but: int | None) -> list[int]:
+def users_with_permission(permission: str, *, but: int | None) -> list[int]:
     """Return the ids of active people with the permission, except `but`, the user who acted."""
     found = User.objects.filter(is_active=True, role__in=roles_with(permission))
     return [pk for pk in found.order_by("pk").values_list("pk", flat=True) if pk != but]
@@ -119,7 +119,7 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
 @transaction.atomic
 def mark_read(*, notification_id: int, actor: Actor) -> Notification:
     """Mark one of the actor's notifications as read. Raises `NotFound`, also for another user's."""
-    row = notifications_of(actor).select_for_update().filter(pk=notification_id).first()
+    row = visible_notifications(actor).select_for_update().filter(pk=notification_id).first()
     if row is None:
         raise NotFound(_("Notification not found."))
     if row.read_at is None:
@@ -131,14 +131,14 @@ def mark_read(*, notification_id: int, actor: Actor) -> Notification:
 @transaction.atomic
 def mark_seen(*, until: datetime, actor: Actor) -> int:
     """Mark the actor's notifications up to `until` as seen. They stay unread. Return how many were new."""
-    rows = notifications_of(actor).filter(is_seen=False, updated_at__lte=until)
+    rows = visible_notifications(actor).filter(is_seen=False, updated_at__lte=until)
     return rows.update(is_seen=True)
 
 
 @transaction.atomic
 def mark_all_read(*, actor: Actor) -> int:
     """Mark all of the actor's notifications as read. Return how many."""
-    return notifications_of(actor).filter(read_at=None).update(read_at=timezone.now())
+    return visible_notifications(actor).filter(read_at=None).update(read_at=timezone.now())
 
 
 @transaction.atomic

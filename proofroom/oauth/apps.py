@@ -14,4 +14,4 @@ class OAuthConfig(AppConfig):
         from proofroom.oauth.connections import end_after_account_change
 
         changes = ("user.changed", "user.password-reset")
-        outbox.subscribe_inside(changes, end_after_account_change)
+        outbox.subscribe_in_transaction(changes, end_after_account_change)

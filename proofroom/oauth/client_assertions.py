@@ -26,7 +26,7 @@ _MAX_VALIDITY_SECONDS: Final = 600
 """Longest validity of an assertion, in seconds. Its id is stored as long, because it can be used only once."""
 
 
-def keep_keys(client_id: str, document: dict[str, object]) -> None:
+def store_client_keys(client_id: str, document: dict[str, object]) -> None:
     """Store the keys of the client from its document, and whether it must sign its requests.
 
     Raises `BadSignature` if the client only signs but names no keys.

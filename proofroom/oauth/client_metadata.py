@@ -15,12 +15,12 @@ from oauth2_provider.cimd import CIMDError
 from oauthlib.common import Request
 from pydantic import BaseModel, Field
 
-from proofroom.core.caching.rate_limits import HitCount, caller_address, is_allowed_freely
+from proofroom.core.caching.rate_limits import HitCount, caller_address, is_allow_listed
 from proofroom.core.errors import CmsError
 from proofroom.core.http_client import fetch
 from proofroom.core.http_client.connection import Unreachable
 from proofroom.core.json import JsonObject
-from proofroom.oauth.client_assertions import METHOD, keep_keys
+from proofroom.oauth.client_assertions import METHOD, store_client_keys
 from proofroom.oauth.models import REDIRECTS_MAX, OAuthClient, clean_name
 from proofroom.oauth.signing_keys import BadSignature
 from proofroom.oauth.token_values import hash_value
@@ -70,7 +70,7 @@ class DocumentFetcher:
         # Otherwise a document could replace the keys of another client.
         if document.get("client_id") == client_id:
             try:
-                keep_keys(client_id, document)
+                store_client_keys(client_id, document)
             except BadSignature as error:
                 raise CIMDError(str(error)) from error
         return as_public_client(document), _cache_seconds(found.headers.get("cache-control", ""))
@@ -105,7 +105,7 @@ def _cache_seconds(cache_control: str) -> int:
 def count_new_client(peer: str, forwarded: str) -> HitCount | None:
     """Count a new client of the caller's address. Return None if the address has no limit."""
     address = caller_address(peer, forwarded)
-    return None if is_allowed_freely(address) else HitCount("oauth", address)
+    return None if is_allow_listed(address) else HitCount("oauth", address)
 
 
 class DocumentLimit:

@@ -21,7 +21,7 @@ from oauth2_provider.models import (
 
 from proofroom.accounts.services.account_tokens import TokenUse, record_use
 from proofroom.accounts.services.content_scopes import check_parts
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.content_scope import ContentScope
@@ -96,7 +96,9 @@ def disconnect(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
     Raises `NotFound` for another user's connection, unless the actor manages tokens.
     """
     actor.require_session("disconnect AI clients")
-    connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
+    connection = find_manageable_connection(
+        connection_id=connection_id, actor=actor, is_locked=True
+    )
     if connection.ended_at is None:
         _end_connections(OAuthConnection.objects.filter(pk=connection.pk))
         payload: JsonObject = {
@@ -116,9 +118,11 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
     `RuleViolation` by part, or on `scope` if the client has diagnostics.
     """
     actor.require_session("limit AI clients")
-    connection = find_managed(connection_id=connection_id, actor=actor, is_locked=True)
+    connection = find_manageable_connection(
+        connection_id=connection_id, actor=actor, is_locked=True
+    )
     if connection.user_id != actor.user.pk:
-        require_no_less(actor, connection.user.role)
+        require_permissions_of_role(actor, connection.user.role)
     if limits.is_limited and DIAGNOSTICS in connection.scopes:
         raise invalid(
             "scope",
@@ -140,7 +144,9 @@ def limit_connection(*, connection_id: UUID, limits: ContentScope, actor: Actor)
     return connection
 
 
-def find_managed(*, connection_id: UUID, actor: Actor, is_locked: bool = False) -> OAuthConnection:
+def find_manageable_connection(
+    *, connection_id: UUID, actor: Actor, is_locked: bool = False
+) -> OAuthConnection:
     """Return a connection of the actor, or any connection if they manage tokens. Raises `NotFound`."""
     found = OAuthConnection.objects.select_related("client", "user")
     if is_locked:
@@ -160,7 +166,7 @@ def find_limits(*, client: OAuthClient, user_id: int) -> ContentScope:
 
 
 @transaction.atomic
-def allow_again(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
+def unblock_connection(*, connection_id: UUID, actor: Actor) -> OAuthConnection:
     """Allow a client again that the user disconnected and whose tokens another server issues. Idempotent.
 
     Raises `NotFound` for another user's connection.

@@ -13,7 +13,7 @@ from django.db import models
 from oauth2_provider.models import AbstractApplication
 
 from proofroom.core.content_scope import ContentScope
-from proofroom.oauth.redirects import redirect_fault
+from proofroom.oauth.redirects import redirect_uri_error
 from proofroom.oauth.scopes import AGENTS, add_agents
 
 NAME_MAX: Final = 80
@@ -52,7 +52,7 @@ class OAuthClient(AbstractApplication):  # type: ignore[misc]  # the library has
 
     def clean(self) -> None:
         uris = self.redirect_uris.split()
-        faults = [f"{uri[:80]} {fault}." for uri in uris if (fault := redirect_fault(uri))]
+        faults = [f"{uri[:80]} {fault}." for uri in uris if (fault := redirect_uri_error(uri))]
         if not uris or len(uris) > REDIRECTS_MAX:
             faults.append(f"Between 1 and {REDIRECTS_MAX} redirect URIs are needed.")
         if faults:

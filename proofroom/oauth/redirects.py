@@ -17,7 +17,7 @@ PROGRAM_SCHEMES: Final = frozenset(
 _REVERSED_DOMAIN: Final = re.compile(r"[a-z][a-z0-9+-]*(\.[a-z0-9+-]+)+")
 
 
-def redirect_fault(uri: str) -> str:
+def redirect_uri_error(uri: str) -> str:
     """Return the fault of a redirect URI as a phrase; empty if it can be registered."""
     if len(uri) > LONGEST:
         return f"may have at most {LONGEST} characters"

@@ -28,7 +28,7 @@ def make_refresh_token(request: object) -> str:
     return _sign(_REFRESH_PREFIX)
 
 
-def was_issued(token: str) -> bool:
+def is_own_token(token: str) -> bool:
     """Return True if this site made the token, even if it expired or was revoked since."""
     # Clients send expired tokens. These are not guesses, so they must not use up the limit of the address, which
     # other clients may share.

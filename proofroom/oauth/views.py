@@ -22,7 +22,7 @@ from oauth2_provider.oauth2_backends import get_oauthlib_core
 from oauthlib.common import Request
 from pydantic import ValidationError as WrongShape
 
-from proofroom.core.caching.rate_limits import HitCount, client_address, is_allowed_freely
+from proofroom.core.caching.rate_limits import HitCount, client_address, is_allow_listed
 from proofroom.core.validation.errors import first_fault, reason_of
 from proofroom.oauth.addresses import issuer, issues_tokens, resource_metadata, server_metadata
 from proofroom.oauth.client_metadata import Registration, count_new_client, register_client
@@ -149,7 +149,7 @@ def introspect(request: HttpRequest) -> HttpResponse:
     expected = client_secrets.get(name)
     if not expected or not constant_time_compare(expected, secret):
         # Only failures count, so that a busy resource server is not limited.
-        count = None if is_allowed_freely(address) else HitCount("login", f"oauth:{address}")
+        count = None if is_allow_listed(address) else HitCount("login", f"oauth:{address}")
         if count is not None and count.is_over:
             response = _error("temporarily_unavailable", "Too many wrong credentials.", 429)
             response["Retry-After"] = str(count.wait)

@@ -19,7 +19,7 @@ from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import APPROVED
 from proofroom.shared_content.models import ProposalState, SharedProposal
-from proofroom.shared_content.proposals import TITLE_MAX, propose_change, waiting_for
+from proofroom.shared_content.proposals import TITLE_MAX, find_waiting_proposal, propose_change
 from proofroom.shared_content.shared_types import SharedKind, find_kind, shared_kinds
 
 NAME: Final = "proposals"
@@ -54,7 +54,7 @@ def import_change(
         )
         job.tell(name, Outcome.UPDATED, title, str(row_id))
         return
-    waiting = waiting_for(kind.name, row_id)
+    waiting = find_waiting_proposal(kind.name, row_id)
     if waiting is not None and waiting.document != document:
         job.conflict(_("Another change is waiting for approval. It is not replaced."))
         job.tell(name, Outcome.KEPT, title, str(row_id))

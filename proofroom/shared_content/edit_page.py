@@ -14,7 +14,7 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import needs_approval
 from proofroom.shared_content.models import SharedProposal
-from proofroom.shared_content.proposals import propose_change, waiting_for
+from proofroom.shared_content.proposals import find_waiting_proposal, propose_change
 from proofroom.shared_content.shared_types import SharedKind, SharedRow
 
 PageFacts = Callable[[HttpRequest, SharedKind, SharedRow], Mapping[str, object]]
@@ -68,7 +68,7 @@ def edit_state(request: HttpRequest, kind: SharedKind, row: SharedRow) -> EditSt
     state: EditState | None = getattr(request, "shared_edit_state", None)
     if state is None:
         state = EditState(
-            needs_approval(kind.name, actor_of(request)), waiting_for(kind.name, row.pk)
+            needs_approval(kind.name, actor_of(request)), find_waiting_proposal(kind.name, row.pk)
         )
         request.shared_edit_state = state  # type: ignore[attr-defined]  # for the rest of the request
     return state

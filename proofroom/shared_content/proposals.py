@@ -26,7 +26,7 @@ def waiting_proposals() -> QuerySet[SharedProposal]:
     return SharedProposal.objects.filter(state=ProposalState.WAITING).order_by("updated_at", "pk")
 
 
-def waiting_for(kind: str, row_id: UUID) -> SharedProposal | None:
+def find_waiting_proposal(kind: str, row_id: UUID) -> SharedProposal | None:
     """Return the waiting change of a row, or None. One query."""
     return waiting_proposals().filter(kind=kind, row_id=row_id).first()
 
@@ -51,7 +51,7 @@ def propose_change(
     row = _lock_row(kind, row_id)
     if expected_version is not None and expected_version != row.version:
         raise _stale_conflict(row.version)
-    waiting = waiting_for(kind.name, row_id)
+    waiting = find_waiting_proposal(kind.name, row_id)
     # A writer must not replace a change that they have not seen.
     if (waiting.version if waiting else None) != expected_proposal:
         raise Conflict(
@@ -127,7 +127,7 @@ def withdraw_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> None:
     _decide(proposal, ProposalState.WITHDRAWN, actor)
 
 
-def forget_proposals(kind: str, row_id: UUID) -> None:
+def delete_proposals(kind: str, row_id: UUID) -> None:
     """Delete the proposals of a deleted row."""
     SharedProposal.objects.filter(kind=kind, row_id=row_id).delete()
 

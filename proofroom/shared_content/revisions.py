@@ -115,6 +115,6 @@ def restore_revision(
     )
 
 
-def forget_revisions(kind: str, row_id: UUID) -> None:
+def delete_revisions(kind: str, row_id: UUID) -> None:
     """Delete the revisions of a deleted row."""
     list_revisions(kind, row_id).delete()

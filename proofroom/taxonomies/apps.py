@@ -17,7 +17,7 @@ class TaxonomiesConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
-        from proofroom.core.content_scope import scope_parts
+        from proofroom.core.content_scope import scope_dimensions
         from proofroom.core.find_replace import text_sources
         from proofroom.shared_content.shared_types import TERM, shared_kinds
         from proofroom.taxonomies.archive import TermArchive
@@ -26,7 +26,7 @@ class TaxonomiesConfig(AppConfig):
         from proofroom.taxonomies.shared_kind import TermKind
 
         archive_kinds.register(TermArchive(), name=TermArchive.name, order=20)
-        scope_parts.register(TermPart(), name="terms")
+        scope_dimensions.register(TermPart(), name="terms")
         text_sources.register(TERMS)
         shared_kinds.register(TermKind(), name=TERM, order=30)
         navigation_entries.register(

@@ -17,7 +17,7 @@ from proofroom.shared_content.archive import NAME as PROPOSALS
 from proofroom.shared_content.archive import import_change
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
-from proofroom.taxonomies.services import change_term, create_term, edited_term
+from proofroom.taxonomies.services import change_term, changed_term_document, create_term
 from proofroom.taxonomies.shared_kind import TermKind
 
 NAME: Final = "terms"
@@ -83,7 +83,9 @@ class TermArchive(TableKind[TermRow, Term]):
             job.created[PROPOSALS].add(row.id)
             job.tell(NAME, Outcome.CREATED, row.name, row.id)
             return
-        document = edited_term(term, name=row.name, slug=row.slug, parent_id=row.parent_id)
+        document = changed_term_document(
+            term, name=row.name, slug=row.slug, parent_id=row.parent_id
+        )
         # The position is not part of the document, so it cannot be proposed.
         if row.order_index != term.order_index and job.mode == Mode.UPDATE:
             change_term(term_id=term.pk, actor=job.actor, order_index=row.order_index)

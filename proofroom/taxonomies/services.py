@@ -24,8 +24,8 @@ from proofroom.core.validation.input_validation import clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.proposals import forget_proposals
-from proofroom.shared_content.revisions import SharedChange, forget_revisions, record_revisions
+from proofroom.shared_content.proposals import delete_proposals
+from proofroom.shared_content.revisions import SharedChange, delete_revisions, record_revisions
 from proofroom.shared_content.shared_types import TERM
 from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
 from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, parent_of
@@ -120,7 +120,7 @@ def change_term(
     earlier = term_document(term)
     # First, because recording locks the content version: two concurrent moves must not make a cycle.
     _record(term, actor, "changed")
-    document = edited_term(term, name=name, slug=slug)
+    document = changed_term_document(term, name=name, slug=slug)
     term.name, term.slug = str(document["name"]), str(document["slug"])
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
     if parent_id is not UNCHANGED_PARENT:
@@ -135,7 +135,7 @@ def change_term(
 
 
 @transaction.atomic
-def place_term(
+def move_term(
     *,
     term_id: UUID | str,
     actor: Actor,
@@ -210,12 +210,12 @@ def delete_term(*, term_id: UUID | str, actor: Actor, force: bool = False) -> UU
     # The parent is part of a term's document, so their versions change too.
     below.update(parent=term.parent_id, version=F("version") + 1)
     term.delete()
-    forget_revisions(TERM, id_)
-    forget_proposals(TERM, id_)
+    delete_revisions(TERM, id_)
+    delete_proposals(TERM, id_)
     return id_
 
 
-def edited_term(
+def changed_term_document(
     term: Term,
     *,
     name: str | None = None,

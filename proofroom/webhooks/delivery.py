@@ -25,11 +25,11 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.statements import (
     BoundUpdate,
-    Statement,
+    CompiledQuery,
     Update,
     columns_of,
     instance_from_row,
@@ -112,7 +112,7 @@ def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
 
 
 # In order of id, like all other code that locks webhooks, so that no two transactions deadlock.
-_LOCK_WEBHOOKS: Final = Statement(
+_LOCK_WEBHOOKS: Final = CompiledQuery(
     lambda ids: (
         Webhook.objects.select_for_update(no_key=True)
         .filter(pk__in=ids)
@@ -120,7 +120,7 @@ _LOCK_WEBHOOKS: Final = Statement(
         .values(*columns_of(Webhook))
     )
 )
-_LOCK_CLAIMS: Final = Statement(
+_LOCK_CLAIMS: Final = CompiledQuery(
     lambda ids: (
         Delivery.objects.select_for_update(no_key=True)
         .filter(pk__in=ids, status=DeliveryStatus.SENDING)
@@ -147,7 +147,7 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
     claims_before = [end.delivery.claimed_until for end in ended]
     try:
         _store_together(ended)
-    except DATABASE_AWAY:
+    except DATABASE_UNREACHABLE:
         raise
     except Exception:
         # A failed attempt to store has changed the rows in memory, so their claims are restored.

@@ -16,7 +16,7 @@ from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, format_time, sorted_json
 from proofroom.core.models import Event
 from proofroom.webhooks.models import Delivery
-from proofroom.webhooks.signatures import Keys, keys_of, signed_headers
+from proofroom.webhooks.signatures import Keys, keys_of, signature_headers
 
 SIMULATED: Final = "webhook.simulated"
 """An event that did not happen. Its payload holds the `event` and `data` shown to receivers."""
@@ -119,5 +119,5 @@ def request_headers(delivery: Delivery, request: OutgoingRequest, at: datetime) 
         **({"Content-Type": request.content_type} if request.body else {}),
         **(event_headers if request.is_named else {}),
         **request.extra_headers,
-        **(signed_headers(request.keys, request.body) if request.keys else {}),
+        **(signature_headers(request.keys, request.body) if request.keys else {}),
     }

@@ -18,9 +18,9 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.database.statements import (
+    CompiledQuery,
+    CompiledQueryForEach,
     Row,
-    Statement,
-    StatementForEach,
     Update,
     instance_from_row,
     related_from_row,
@@ -87,11 +87,11 @@ def _channels(deliveries: QuerySet[Delivery], exclude: Sequence[str]) -> QuerySe
     return rows.values("lane").distinct()[:MAX_CHANNELS]
 
 
-_DUE_CHANNELS: Final = Statement(lambda now, exclude: _channels(due_deliveries(now), exclude))
-_CLAIMABLE_CHANNELS: Final = Statement(
+_DUE_CHANNELS: Final = CompiledQuery(lambda now, exclude: _channels(due_deliveries(now), exclude))
+_CLAIMABLE_CHANNELS: Final = CompiledQuery(
     lambda now, exclude: _channels(claimable_deliveries(now), exclude)
 )
-_CLAIMABLE_IDS: Final = Statement(lambda now: claimable_deliveries(now).values("id")[:1])
+_CLAIMABLE_IDS: Final = CompiledQuery(lambda now: claimable_deliveries(now).values("id")[:1])
 
 
 def is_due() -> bool:
@@ -110,8 +110,8 @@ _MARK_CLAIMED: Final = Update(_mark_claimed)
 
 
 @cache
-def _claimable_of_channels(capacity: int) -> StatementForEach:
-    return StatementForEach(
+def _claimable_of_channels(capacity: int) -> CompiledQueryForEach:
+    return CompiledQueryForEach(
         lambda now, channel: (
             claimable_deliveries(now)
             .filter(lane=channel)
@@ -210,7 +210,7 @@ def new_delivery(
 def queue_all(deliveries: Sequence[Delivery], *, none_sends: bool = False) -> None:
     """Store new deliveries, and wake the sender after the commit."""
     if deliveries:
-        outbox.insert_along(deliveries)
+        outbox.insert_with_deliveries(deliveries)
         wake_sender(none_sends=none_sends)
 
 
@@ -261,7 +261,7 @@ _RELEASE_IF_DONE: Final = Update(
         {"holder": None, "until": None},
     )
 )
-_LOCKED: Final = Statement(lambda now, latest: held_leases(now, latest).values("pk"))
+_LOCKED: Final = CompiledQuery(lambda now, latest: held_leases(now, latest).values("pk"))
 
 
 def held_leases(now: datetime, latest: datetime) -> QuerySet[SenderLease]:

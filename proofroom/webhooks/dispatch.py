@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS
-from proofroom.core.database.statements import Statement, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.webhooks.delivery_queue import MAX_AHEAD, held_leases, new_delivery, queue_all
@@ -43,7 +43,7 @@ def subscribe_webhooks() -> None:
 
 
 # One query returns the webhooks and whether a sender is running, because this runs for every event.
-_ACTIVE: Final = Statement(
+_ACTIVE: Final = CompiledQuery(
     lambda now, latest: (
         Webhook.objects.filter(is_active=True)
         .annotate(is_sent_to=Exists(held_leases(now, latest)))

@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
-from proofroom.notifications.services import people_with
+from proofroom.notifications.services import users_with_permission
 from proofroom.webhooks.models import Webhook
 
 
 def _find_disabled(event: Event) -> list[Notice]:
     id_ = str(event.payload["id"])
-    return [Notice(people_with("webhooks.manage", but=event.actor_id), id_, id_)]
+    return [Notice(users_with_permission("webhooks.manage", but=event.actor_id), id_, id_)]
 
 
 def _describe_disabled(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:

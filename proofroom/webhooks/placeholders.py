@@ -29,7 +29,7 @@ def placeholders(template: JsonValue) -> Iterator[str]:
             yield from placeholders(value)
 
 
-def fault_of(template: JsonValue, roots: frozenset[str]) -> str:
+def placeholder_problem(template: JsonValue, roots: frozenset[str]) -> str:
     """Return the problem of a template's placeholders, as a sentence; "" if there is none."""
     for path in placeholders(template):
         if len(path) > _MAX_PATH_LENGTH or not _PATH.fullmatch(path):

@@ -18,10 +18,10 @@ from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.input_validation import (
     NOT_ON_A_LINE,
     character_at,
-    refuse_unstorable,
+    reject_unstorable,
 )
 from proofroom.core.validation.limits import URL_MAX
-from proofroom.webhooks.placeholders import fault_of, placeholders
+from proofroom.webhooks.placeholders import placeholder_problem, placeholders
 
 NAME_MAX: Final = 100
 SECRET_MAX: Final = 200
@@ -59,7 +59,7 @@ def webhook_events() -> dict[str, str]:
 
 
 def clean_name(given: str) -> str:
-    refuse_unstorable(given, "name")
+    reject_unstorable(given, "name")
     name = " ".join(given.split())
     if found := NOT_ON_A_LINE.search(name):
         raise invalid(
@@ -79,7 +79,7 @@ def clean_name(given: str) -> str:
 
 
 def clean_url(given: str) -> str:
-    refuse_unstorable(given, "url")
+    reject_unstorable(given, "url")
     url = given.strip()
     if not 1 <= len(url) <= URL_MAX:
         raise invalid(
@@ -206,7 +206,7 @@ def check_declared_url(url: str) -> str:
 def check_declared_headers(headers: dict[str, str]) -> dict[str, str]:
     """Return the headers. Raises `ValueError` also if one contains a credential or an unknown secret's name."""
     refusals_as_value_errors(lambda: clean_headers(headers, {}))
-    fault = fault_of(dict(headers), frozenset({SECRET_ROOT}))
+    fault = placeholder_problem(dict(headers), frozenset({SECRET_ROOT}))
     if fault:
         raise ValueError(fault)
     for name, value in headers.items():

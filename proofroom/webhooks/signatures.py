@@ -44,7 +44,7 @@ def signature(secret: str, body: bytes) -> str:
     return "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
 
 
-def signed_headers(keys: Keys, body: bytes) -> dict[str, str]:
+def signature_headers(keys: Keys, body: bytes) -> dict[str, str]:
     """Return the signature headers. Without a secret there are none, and the call is unsigned."""
     pairs = ((SIGNATURE, keys.current), (PREVIOUS_SIGNATURE, keys.previous))
     return {name: signature(secret, body) for name, secret in pairs if secret}

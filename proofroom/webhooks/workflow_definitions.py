@@ -29,14 +29,14 @@ from proofroom.core.definition_files import (
 )
 from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.webhooks.delivery_channels import (
     NothingToSend,
     OutgoingRequest,
     event_body,
 )
 from proofroom.webhooks.models import Delivery, DeliveryStatus, WorkflowSwitch
-from proofroom.webhooks.placeholders import fault_of, filled
+from proofroom.webhooks.placeholders import filled, placeholder_problem
 from proofroom.webhooks.rules import (
     DeclaredHeaders,
     DeclaredUrl,
@@ -113,8 +113,8 @@ class WorkflowDefinition(FileDefinition):
     @field_validator("payload")
     @classmethod
     def payload_is_sound(cls, payload: dict[str, JsonValue] | None) -> dict[str, JsonValue] | None:
-        refusals_as_value_errors(lambda: refuse_unstorable(payload, "payload"))
-        fault = fault_of(payload, ROOTS)
+        refusals_as_value_errors(lambda: reject_unstorable(payload, "payload"))
+        fault = placeholder_problem(payload, ROOTS)
         if fault:
             raise ValueError(fault)
         return payload

@@ -15,7 +15,7 @@ from content.posts.publish import SCHEDULE_FAILED
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
-from proofroom.notifications.services import people_with
+from proofroom.notifications.services import users_with_permission
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
     post_url,
@@ -37,7 +37,7 @@ def _find_waiting(event: Event) -> list[Notice]:
     """Return a notice for the users who may decide, except the sender. A layer is one line with its posts."""
     if event.post_id is None:  # deleted for good since
         return []
-    people = people_with("posts.review.approve", but=event.actor_id)
+    people = users_with_permission("posts.review.approve", but=event.actor_id)
     return [Notice(people, _WAITING_IN[event.name], str(event.post_id))]
 
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
 from content.models import UNPUBLISHED, Layer, Post, Status, status_label
-from content.models.post import STANDS_FOR_ITSELF
+from content.models.post import ALIVE_CONDITION
 from content.store import search
 from content.store.post_queries import has_changes_in
 from content.store.scopes import visible_to
@@ -131,7 +131,7 @@ class PostAdmin(ListAdmin[Post]):
         return False  # deleting goes through the trash, one post at a time
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
-        found = super().get_queryset(request).filter(STANDS_FOR_ITSELF)
+        found = super().get_queryset(request).filter(ALIVE_CONDITION)
         return visible_to(found, actor_of(request))
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostChangeList]:

@@ -13,10 +13,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.lists import ListAdmin
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import said
 from proofroom_apps.editorial.posts.post_pages import post_url
@@ -46,7 +46,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Feedback]:
         rows = super().get_queryset(request).filter(post__deleted_at__isnull=True)
-        return about_visible(rows, actor_of(request))
+        return filter_by_visible_post(rows, actor_of(request))
 
     def has_change_permission(self, request: HttpRequest, obj: Feedback | None = None) -> bool:
         return may(request, "feedback.resolve")
@@ -122,7 +122,7 @@ class FeedbackAdmin(ListAdmin[Feedback]):
         return row
 
 
-@answers_refusals
+@service_errors_as_http
 def _delete(row: Feedback, request: HttpRequest) -> HttpResponse:
     delete_feedback(feedback_id=row.pk, actor=actor_of(request))
     return HttpResponse()

@@ -11,11 +11,11 @@ from django.utils.translation import gettext_lazy, ngettext
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
-from proofroom.notifications.services import people_with
+from proofroom.notifications.services import users_with_permission
 
 
 def _find_created(event: Event) -> list[Notice]:
-    people = people_with("feedback.moderate", but=event.actor_id)
+    people = users_with_permission("feedback.moderate", but=event.actor_id)
     return [Notice(people, "new", str(event.payload["id"]))]
 
 

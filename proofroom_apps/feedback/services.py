@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from content.store.scopes import about_visible, require_in_scope, visible_to
+from content.store.scopes import filter_by_visible_post, require_in_scope, visible_to
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.lookups import find_by_id
@@ -143,7 +143,7 @@ def _lock_feedback(feedback_id: UUID | str, actor: Actor) -> Feedback:
     Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out of scope.
     """
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
-    row = find_by_id(about_visible(rows, actor), feedback_id)
+    row = find_by_id(filter_by_visible_post(rows, actor), feedback_id)
     if row is None:
         raise NotFound(_("Feedback not found."))
     if actor.scopes:

@@ -158,7 +158,9 @@ def image_of(head: Mapping[str, object]) -> str:
     return ""
 
 
-def dates_of(head: Mapping[str, object], day: str = "") -> dict[str, datetime | None]:
+def read_front_matter_dates(
+    head: Mapping[str, object], day: str = ""
+) -> dict[str, datetime | None]:
     """Return the dates of a page by field name. `day` is the date in its file name."""
     found = {
         field: next((one for name in names if (one := _date_of(head.get(name)))), None)
@@ -176,7 +178,7 @@ def _date_of(value: object) -> datetime | None:
     return read_date(value.get("date") if isinstance(value, Mapping) else value)
 
 
-def old_paths_of(head: Mapping[str, object]) -> list[str]:
+def read_old_paths(head: Mapping[str, object]) -> list[str]:
     """Return the old paths that the front matter names."""
     return [
         old if old.startswith("/") else f"/{old}"
@@ -186,7 +188,7 @@ def old_paths_of(head: Mapping[str, object]) -> list[str]:
     ]
 
 
-def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
+def front_matter_remarks(head: Mapping[str, object], place: str) -> list[Remark]:
     """Return remarks on the values of the front matter that were not used."""
     remarks: list[Remark] = []
     held: dict[str, object] = {
@@ -200,7 +202,7 @@ def remarks_on(head: Mapping[str, object], place: str) -> list[Remark]:
         **{name: image_of({name: head.get(name)}) for name in _IMAGES},
         **{name: len(words_of(head.get(name))) == _length(head.get(name)) for name in TERMS},
         **{
-            name: len(old_paths_of({name: head.get(name)})) == len(words_of(head.get(name)))
+            name: len(read_old_paths({name: head.get(name)})) == len(words_of(head.get(name)))
             and not isinstance(head.get(name), Mapping)
             for name in _OLD_PATHS
         },

@@ -21,7 +21,7 @@ from proofroom.definitions.richtext.nodes import (
 from proofroom.definitions.richtext.schema import ALIGNMENTS, LANGUAGE, MAX_WORDS
 from proofroom_apps.imports.formulas import with_formulas_as_text
 from proofroom_apps.imports.html_elements import MARKS, PLAIN_SIGNS, SIGNS, HtmlElement
-from proofroom_apps.imports.pasted_blocks import code_blocks_of, lines_of, word_lists_of
+from proofroom_apps.imports.pasted_blocks import convert_code_lines, convert_word_lists, lines_of
 
 _HEADINGS: Final = {f"h{level}": level for level in range(1, 7)}
 _FLOW: Final = frozenset(
@@ -133,7 +133,7 @@ class EmbeddedFrame:
     title: str = ""
 
 
-def signs_as_text(html: str) -> str:
+def replace_elements_by_signs(html: str) -> str:
     """Return the HTML with signs in place of elements that change the meaning, before tags are removed."""
 
     def text_of(found: re.Match[str]) -> str:
@@ -205,7 +205,7 @@ _CONTROL: Final = re.compile(
 """Start or end of a form control. Browsers separate its text from the text around it."""
 
 
-def left_out_of(html: str) -> Counter[str]:
+def count_dropped_html(html: str) -> Counter[str]:
     """Return the number of parts of the HTML that are dropped or reduced to text, by name for the report."""
     found: Counter[str] = Counter()
     for one in _NOTHING.finditer(html):
@@ -234,7 +234,7 @@ def left_out_of(html: str) -> Counter[str]:
     return +found
 
 
-def simplified_in(html: str) -> Counter[str]:
+def count_simplified_html(html: str) -> Counter[str]:
     """Return the number of parts of the HTML that are simplified, by name for the report."""
     found: Counter[str] = Counter()
     for tag in _SIMPLER.finditer(html):
@@ -323,12 +323,12 @@ def blocks_of_element(
     element: HtmlElement, *, has_bare_lines: bool = False
 ) -> list[JsonObject | EmbeddedFrame]:
     """Return the content of an element like `blocks_of_html`."""
-    word_lists_of(element)
-    code_blocks_of(element)
+    convert_word_lists(element)
+    convert_code_lines(element)
     return _BlockReader(has_bare_lines).flow(element.content, 1, 0)
 
 
-def only_blocks(found: Sequence[JsonObject | EmbeddedFrame]) -> list[JsonObject]:
+def frames_to_links(found: Sequence[JsonObject | EmbeddedFrame]) -> list[JsonObject]:
     """Return the blocks, with each frame replaced by a link."""
     return [
         link_paragraph(block.address, block.title) if isinstance(block, EmbeddedFrame) else block
@@ -433,7 +433,7 @@ class _BlockReader:
         if tag in ("ul", "ol", "menu", "dir") and depth < _DEEPEST:
             return self._list(node, depth, quotes)
         if tag == "blockquote" and depth < _DEEPEST and quotes < _DEEPEST_QUOTE:
-            inside = only_blocks(self.flow(node.content, depth + 1, quotes + 1))
+            inside = frames_to_links(self.flow(node.content, depth + 1, quotes + 1))
             return [{"type": "blockquote", "content": cast("Json", inside)}] if inside else []
         if tag == "table" and depth < _DEEPEST - 2:
             return self._table(node, depth, quotes)
@@ -456,13 +456,13 @@ class _BlockReader:
         lists = _ListBuilder(node)
         for child in node.content:
             if isinstance(child, str):
-                inside = only_blocks(self._paragraph([child]))
+                inside = frames_to_links(self._paragraph([child]))
             elif child.tag in ("ul", "ol"):
-                lists.add_list(only_blocks(self._block(child, depth + 2, quotes)))
+                lists.add_list(frames_to_links(self._block(child, depth + 2, quotes)))
                 continue
             else:
                 content = child.content if child.tag == "li" else [child]
-                inside = only_blocks(self.flow(content, depth + 2, quotes))
+                inside = frames_to_links(self.flow(content, depth + 2, quotes))
             # An empty item still counts in a numbered list.
             if inside or (
                 node.tag == "ol" and isinstance(child, HtmlElement) and child.tag == "li"
@@ -484,7 +484,7 @@ class _BlockReader:
             for cell in row.content:
                 if not isinstance(cell, HtmlElement) or cell.tag not in ("td", "th"):
                     continue
-                inside = only_blocks(self.flow(cell.content, depth + 3, quotes))
+                inside = frames_to_links(self.flow(cell.content, depth + 3, quotes))
                 made: JsonObject = {
                     "type": "tableHeader" if cell.tag == "th" else "tableCell",
                     "content": cast("Json", inside or [{"type": "paragraph"}]),

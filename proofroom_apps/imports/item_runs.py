@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom_apps.imports.clean_texts import clean_items
 from proofroom_apps.imports.content_source import ContentSource, ImportOptions, Reader
@@ -59,7 +59,7 @@ class ItemStep:
 ItemSteps: TypeAlias = Callable[[], Iterator[ItemStep]]
 
 
-class NotTheTurn(Exception):
+class RunTakenOver(Exception):
     """Raised if another worker has the run, or the run was cancelled."""
 
 
@@ -148,7 +148,7 @@ class _Turn:
     ends: float | None
 
     def note(self, kind: str, step: ItemStep, stage: int, position: int) -> None:
-        """Write an item and its outcome in one transaction. Raises `NotTheTurn`."""
+        """Write an item and its outcome in one transaction. Raises `RunTakenOver`."""
 
         def failed(error: Exception) -> list[WrittenItem]:
             place = storable(step.place)
@@ -160,23 +160,23 @@ class _Turn:
         try:
             write = step.prepare()
         # An unreachable database is no defect of the item: stop, and let a later turn continue here.
-        except DATABASE_AWAY:
+        except DATABASE_UNREACHABLE:
             raise
         except Exception as error:
             written = failed(error)
         with transaction.atomic():
             row = IMPORT_RUNS.lock(self.run.pk)
             if row is None or not row.is_running:
-                raise NotTheTurn
+                raise RunTakenOver
             # Another worker has advanced the run since; writing the item again would duplicate it.
             if (row.stage, row.position) != (self.run.stage, self.run.position):
-                raise NotTheTurn
+                raise RunTakenOver
             try:
                 if write is not None:
                     # A savepoint: a failing item is rolled back, but its outcome is still recorded.
                     with transaction.atomic():
                         written = write()
-            except DATABASE_AWAY:
+            except DATABASE_UNREACHABLE:
                 raise
             except Exception as error:
                 written = failed(error)
@@ -245,7 +245,7 @@ def execute_items(
         turn = _Turn(run, writer, tell, ends)
         try:
             _write_all(turn, reader, plan)
-        except NotTheTurn:
+        except RunTakenOver:
             return
         except TimeoutError:
             IMPORT_RUNS.send_later(run.pk)

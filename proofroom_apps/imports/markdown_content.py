@@ -23,8 +23,8 @@ from proofroom_apps.imports.html_reader import (
     KNOWN_TAGS,
     EmbeddedFrame,
     blocks_of_html,
-    left_out_of,
-    simplified_in,
+    count_dropped_html,
+    count_simplified_html,
 )
 from proofroom_apps.imports.items import Remark, content_remarks
 from proofroom_apps.imports.markdown_dialects import DialectReader, MarkdownSource
@@ -57,8 +57,8 @@ class MarkdownContent:
 
     def add_html(self, html: str, *, has_bare_lines: bool = False) -> None:
         """Append the blocks of HTML."""
-        self.left_out += left_out_of(html)
-        self.simpler += simplified_in(html)
+        self.left_out += count_dropped_html(html)
+        self.simpler += count_simplified_html(html)
         self.blocks += blocks_of_html(html, has_bare_lines=has_bare_lines)
 
 

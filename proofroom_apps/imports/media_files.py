@@ -15,7 +15,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 
 from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX, Asset
-from media.services.files import AlreadyThere, store_image
+from media.services.files import DuplicateFile, store_image
 from media.services.web_files import NoAnswer, fetch_file
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
@@ -158,7 +158,7 @@ def store_file(
             actor=actor,
         )
     # The same content is in the library already; share that asset.
-    except AlreadyThere as error:
+    except DuplicateFile as error:
         return error.asset, False
     except CmsError as error:
         raise FileProblem(error.message) from None

@@ -44,7 +44,7 @@ def _style(node: HtmlElement) -> str:
 # Lists of Word.
 
 
-def word_lists_of(element: HtmlElement) -> None:
+def convert_word_lists(element: HtmlElement) -> None:
     """Replace paragraphs that Word wrote for list items with lists."""
     made: list[HtmlElement | str] = []
     open_lists: list[HtmlElement] = []
@@ -55,7 +55,7 @@ def word_lists_of(element: HtmlElement) -> None:
         if not _is_blank(node):
             open_lists = []
         if isinstance(node, HtmlElement) and node.content:
-            word_lists_of(node)
+            convert_word_lists(node)
         made.append(node)
     element.content = made
 
@@ -119,7 +119,7 @@ def _remove_marker(node: HtmlElement) -> HtmlElement | None:
 # Code.
 
 
-def code_blocks_of(element: HtmlElement) -> None:
+def convert_code_lines(element: HtmlElement) -> None:
     """Replace consecutive lines in a monospace font with a code block."""
     if any(
         _may_be_code(one) for one in element.find("div", "p", "span", "font", "td", "b", "table")

@@ -14,7 +14,12 @@ from django.utils.translation import gettext as _
 from content.document.post_fields import TITLE_MAX
 from content.models import Post
 from content.models.post import MAX_DEPTH
-from content.store.post_paths import fill_pattern, find_posts_at, pattern_of, refuse_reserved
+from content.store.post_paths import (
+    check_path_is_not_reserved,
+    fill_pattern,
+    find_posts_at,
+    pattern_of,
+)
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n.words import slug_of, spells_out
@@ -310,7 +315,7 @@ def _place(
 
 def _is_reserved(post: PlannedPost) -> bool:
     try:
-        refuse_reserved("slug", Post(type=post.type, locale=post.locale, path=post.path))
+        check_path_is_not_reserved("slug", Post(type=post.type, locale=post.locale, path=post.path))
     except CmsError:
         return True
     return False

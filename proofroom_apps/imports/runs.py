@@ -23,8 +23,8 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import JobRunner
-from proofroom.core.content_scope import own_where_limited
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.content_scope import limit_to_own_runs
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom_apps.imports.export_runs import ExportOptions, execute_export
 from proofroom_apps.imports.items import Remark
@@ -58,7 +58,7 @@ class ImportRunner(JobRunner[ImportRun]):
             with override(run.language or settings.LANGUAGE_CODE):
                 try:
                     self._carry_out(run, self.actor_of(run))
-                except DATABASE_AWAY:
+                except DATABASE_UNREACHABLE:
                     raise  # the sweep goes on with it
                 except Exception as error:
                     # If the run ended meanwhile, its folder is gone and the error is expected.
@@ -172,7 +172,7 @@ def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRu
 def visible_imports(rows: QuerySet[ImportRun], actor: Actor) -> QuerySet[ImportRun]:
     """Return the runs the actor may see."""
     # Reports name posts of any part of the content, so users with limited access see only their own runs.
-    return own_where_limited(rows, actor, actor.user.pk)
+    return limit_to_own_runs(rows, actor, actor.user.pk)
 
 
 @transaction.atomic

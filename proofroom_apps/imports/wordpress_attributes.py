@@ -8,7 +8,7 @@ from html import escape, unescape
 from typing import Final, NamedTuple
 
 from proofroom.core.json import Json
-from proofroom_apps.imports.html_reader import signs_as_text
+from proofroom_apps.imports.html_reader import replace_elements_by_signs
 
 _IMAGE_KEY: Final = re.compile(
     r"(?:image|img|photo|picture|logo|icon|background|avatar)(?:_?id)?\Z", re.IGNORECASE
@@ -100,7 +100,7 @@ def _text(name: str, value: str) -> Iterator[AttributeValue]:
 def plain_words(values: list[AttributeValue]) -> str:
     """Return the texts of values for a report, in quotation marks."""
     texts = [
-        " ".join(unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(one.text))).split())
+        " ".join(unescape(re.sub(r"<[^<>]*>", " ", replace_elements_by_signs(one.text))).split())
         for one in values
     ]
     return ", ".join(f"“{text[:200]}”" for text in texts if text)[:600]

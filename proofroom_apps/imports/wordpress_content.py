@@ -17,12 +17,12 @@ from proofroom_apps.imports.html_reader import (
     EmbeddedFrame,
     blocks_of_element,
     blocks_of_html,
+    count_dropped_html,
+    count_simplified_html,
+    frames_to_links,
     image_paragraph,
-    left_out_of,
     link_paragraph,
-    only_blocks,
     parse_html,
-    simplified_in,
 )
 from proofroom_apps.imports.items import ModuleItem, Remark, content_remarks
 from proofroom_apps.imports.module_builder import GalleryPicture, ModuleBuilder, no_alt
@@ -330,7 +330,7 @@ class _BlockReading:
         for element in (root, *root.find("div")):
             element.content = [child for child in element.content if child is not figure]
         props: JsonObject = {
-            "content": _document(only_blocks(blocks_of_element(root))),
+            "content": _document(frames_to_links(blocks_of_element(root))),
             "imageId": image.attributes.get("src", ""),
             "side": "end" if block.attributes.get("mediaPosition") == "right" else "start",
         }
@@ -402,7 +402,7 @@ class _BlockReading:
             element.content = [child for child in element.content if child is not summary]
         section: JsonObject = {
             "title": title,
-            "content": _document(only_blocks(blocks_of_element(root))),
+            "content": _document(frames_to_links(blocks_of_element(root))),
         }
         if summary is not None:
             self.name_links(summary)
@@ -458,8 +458,8 @@ class _BlockReading:
         for found in _MORE.finditer(html):
             self.more(found[1])
         html = _MORE.sub("", html)
-        self.builder.left_out += left_out_of(html)
-        self.builder.simpler += simplified_in(html)
+        self.builder.left_out += count_dropped_html(html)
+        self.builder.simpler += count_simplified_html(html)
         html = _bare(html)
         parts: list[str] = []
         end = 0

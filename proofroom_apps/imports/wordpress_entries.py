@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 
 from proofroom.definitions import taxonomies
 from proofroom_apps.imports.dates import read_date
-from proofroom_apps.imports.html_reader import signs_as_text
+from proofroom_apps.imports.html_reader import replace_elements_by_signs
 from proofroom_apps.imports.items import TermItem
 
 TAXONOMIES: Final[Mapping[str, str]] = {"category": "topics", "post_tag": "tags"}
@@ -68,10 +68,12 @@ def text_of(element: Element) -> str:
 
 def plain_text(text: str) -> str:
     """Return HTML as one line of text."""
-    return " ".join(html.unescape(re.sub(r"<[^<>]*>", " ", signs_as_text(text))).split())
+    return " ".join(
+        html.unescape(re.sub(r"<[^<>]*>", " ", replace_elements_by_signs(text))).split()
+    )
 
 
-def absolute_in(address: str, base: str) -> str:
+def resolve_address(address: str, base: str) -> str:
     """Return an address in the content at `base` as an absolute one, for relative ones such as `../team/`."""
     try:
         parts = urlsplit(address)
@@ -86,7 +88,7 @@ def shorten(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
 
 
-def lost_in_text(text: str) -> list[str]:
+def dropped_from_plain_text(text: str) -> list[str]:
     """Return the values that `plain_text` drops: addresses of links and pictures, alternative texts."""
     return [
         value
@@ -103,7 +105,7 @@ _SRC_OR_ALT: Final = re.compile(
 )
 
 
-def alts_in(content: str) -> Iterator[tuple[str, str]]:
+def find_alt_texts(content: str) -> Iterator[tuple[str, str]]:
     """Yield address and alternative text of each picture in HTML with both."""
     for image in _IMAGE_TAG.finditer(content):
         values = {
@@ -138,7 +140,7 @@ def entry_of(element: Element) -> WordPressEntry:
         elif name == "title":
             entry.title = " ".join(
                 html.unescape(
-                    re.sub(r"</?[a-zA-Z][^<>]*>", "", signs_as_text(text_of(child)))
+                    re.sub(r"</?[a-zA-Z][^<>]*>", "", replace_elements_by_signs(text_of(child)))
                 ).split()
             )
         elif name == "encoded":

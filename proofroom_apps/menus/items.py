@@ -10,7 +10,7 @@ from uuid import UUID, uuid4
 from django.utils.translation import gettext
 
 from content.models import Post
-from content.store.scopes import hidden_ids
+from content.store.scopes import hidden_post_ids
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
@@ -19,7 +19,7 @@ from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.input_validation import (
     NOT_ON_A_LINE,
     character_at,
-    refuse_unstorable,
+    reject_unstorable,
 )
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.definitions.richtext.links import safe_href
@@ -39,7 +39,7 @@ def clean_items(
     `kept` are ids of posts that the menu already names: a deleted post must not block other changes. With an `actor`,
     posts hidden from the actor count as missing.
     """
-    refuse_unstorable(value, "items")
+    reject_unstorable(value, "items")
     seen: set[str] = set()
     items = _clean_level(value, "items", 1, seen)
     wanted = list(_post_items(items, "items"))
@@ -49,7 +49,7 @@ def clean_items(
     ids = {str(item["postId"]) for _, item in wanted}
     rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "path")
     paths = {str(pk): path for pk, path in rows}
-    hidden = set(map(str, hidden_ids(ids - kept, actor))) if actor is not None else set[str]()
+    hidden = set(map(str, hidden_post_ids(ids - kept, actor))) if actor is not None else set[str]()
     for path, item in wanted:
         id_ = str(item["postId"])
         if (id_ not in paths and id_ not in kept) or id_ in hidden:

@@ -16,11 +16,11 @@ from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_name
 from proofroom.core.validation.slugs import clean_ascii_slug
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
-from proofroom.shared_content.proposals import forget_proposals
+from proofroom.shared_content.proposals import delete_proposals
 from proofroom.shared_content.revisions import (
     RESTORED,
     SharedChange,
-    forget_revisions,
+    delete_revisions,
     record_revisions,
 )
 from proofroom.shared_content.shared_types import MENU
@@ -121,8 +121,8 @@ def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     menu = _lock_menu(menu_id)
     id_ = menu.pk
     menu.delete()
-    forget_revisions(MENU, id_)
-    forget_proposals(MENU, id_)
+    delete_revisions(MENU, id_)
+    delete_proposals(MENU, id_)
     _record(menu, id_, actor, "deleted")
     return id_
 

@@ -93,7 +93,7 @@ def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
     link = links.filter(token_hash=given).first()
     if link is None or not hmac.compare_digest(link.token_hash, given):
         return None
-    if why_closed(link) is not None or link.post.deleted_at is not None:
+    if closed_reason(link) is not None or link.post.deleted_at is not None:
         return None
     if counts:
         PreviewLink.objects.filter(pk=link.pk).update(views=F("views") + 1)
@@ -101,7 +101,7 @@ def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
     return OpenedPreview(link, link.post, open_layers(link.post).document(layer))
 
 
-def why_closed(link: PreviewLink) -> str | None:
+def closed_reason(link: PreviewLink) -> str | None:
     """Return why a link does not work: it expired, or its creator may no longer show previews.
 
     None for an open link.

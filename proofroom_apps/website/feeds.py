@@ -43,7 +43,7 @@ def render_feed(index: IndexPage, state: LiveState | None = None) -> RenderedPag
 
 
 def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> RenderedPage:
-    said = {post.id: said_of(post) for post in posts}
+    said = {post.id: authored_description(post) for post in posts}
     words = _first_words_of([id_ for id_, text in said.items() if not text])
     with use_template_language(index.locale):
         title = _text(title_with_site(list_title(index.type), site_name))
@@ -66,7 +66,7 @@ def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> R
     )
 
 
-def said_of(post: PostSummary) -> str:
+def authored_description(post: PostSummary) -> str:
     """Return the authors' description of a post: the meta description, else the excerpt."""
     return one_line(post.meta_description) or one_line(post.excerpt)
 

@@ -20,7 +20,7 @@ from content.document.changes import Change, Changes
 from content.document.document import PostDocument
 from content.models import ModuleInstance, Post
 from content.store import post_repository
-from content.store.arms import as_original
+from content.store.arms import with_place_of_original
 from media.queries import media_exists
 from proofroom.core.json import Json
 from proofroom.taxonomies.models import Term
@@ -75,7 +75,7 @@ def preview_page(
         shown.featured_media = None  # staged, and deleted since
     if post.variation_of is not None:
         # A variation has no address, so show it at the original's.
-        shown = as_original(shown, post.variation_of)
+        shown = with_place_of_original(shown, post.variation_of)
     terms = list(Term.objects.filter(pk__in=document.taxonomy_term_ids))
     for term in terms:
         term.name = typed.term_names.get(str(term.pk), term.name)
@@ -140,7 +140,7 @@ def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
     return _MODULE.sub(mark, page).replace("</head>", added, 1)
 
 
-def empty_note(page: str) -> str:
+def add_empty_note(page: str) -> str:
     """Return the page with a sentence in place of its modules."""
     note = format_html(
         '<p class="preview-empty" lang="{}">{}</p></main>',

@@ -15,10 +15,10 @@ from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
-from proofroom_apps.website.meta_tags import seo_of_list, title_with_site
+from proofroom_apps.website.meta_tags import list_seo, title_with_site
 from proofroom_apps.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom_apps.website.page_frame import (
-    Surroundings,
+    PageChrome,
     build_page_context,
     feeds_of,
     load_surroundings,
@@ -47,7 +47,7 @@ class ListPage:
     last: int
     extents: Extents
     listed: ListedPosts
-    around: Surroundings
+    around: PageChrome
 
     @property
     def title(self) -> str:
@@ -144,7 +144,7 @@ def _render(part: ListPage) -> str:
     listing, number = part.listing, part.number
     with use_template_language(listing.locale):
         crumbs, languages = part.crumbs, part.languages
-        seo = seo_of_list(
+        seo = list_seo(
             title_with_site(part.full_title, part.around.site_name),
             listing.path,
             description=part.description,

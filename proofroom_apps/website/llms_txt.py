@@ -8,7 +8,7 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from content.store.post_queries import published_posts
-from proofroom.core.site_urls import PageLocation, absolute, home_of
+from proofroom.core.site_urls import PageLocation, absolute, home_path
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom.definitions.markdown_values import heading, paragraphs, written
@@ -23,11 +23,11 @@ MAX_PAGES: Final = 200
 
 def render_llms_txt(locale: str) -> RenderedPage | None:
     """Return the file, or None if nothing is published in the locale. Two queries, plus one for each post type."""
-    around = load_surroundings(PageLocation(home_of(locale), locale))
+    around = load_surroundings(PageLocation(home_path(locale), locale))
     found = {type.name: _posts(type.name, locale) for type in post_types}
     if not any(found.values()):
         return None
-    home = [post for posts in found.values() for post in posts if post.path == home_of(locale)]
+    home = [post for posts in found.values() for post in posts if post.path == home_path(locale)]
     with use_template_language(locale):
         parts = [written([heading(around.site_name, 1)])]
         for post in home[:1]:

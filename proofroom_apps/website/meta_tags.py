@@ -13,7 +13,7 @@ from django.conf import settings
 from content.models import Post
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject, format_time
-from proofroom.core.site_urls import absolute, home_of, markdown_path, search_path
+from proofroom.core.site_urls import absolute, home_path, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.definitions.richtext.nodes import to_text
@@ -118,7 +118,7 @@ def is_original(post: Post) -> bool:
     return canonical_of(post) == absolute(post.path)
 
 
-def seo_of_list(
+def list_seo(
     title: str,
     path: str,
     *,
@@ -202,7 +202,7 @@ def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
     """Return the structured data of the post, the questions it answers, and the site if it is the home page."""
     main = _given({"@context": _CONTEXT, **_main(post, told)})
     found = [{**main, **(post.jsonld_overrides or {})}]
-    if post.path == home_of(post.locale):
+    if post.path == home_path(post.locale):
         found.append(_site(post.locale, told.site_name))
     questions = list(_questions(told.modules))
     if questions:
@@ -329,7 +329,7 @@ def _site(locale: str, name: str) -> JsonObject:
         "@context": _CONTEXT,
         "@type": "WebSite",
         "name": name,
-        "url": absolute(home_of(locale)),
+        "url": absolute(home_path(locale)),
         "inLanguage": locale,
         "potentialAction": {
             "@type": "SearchAction",

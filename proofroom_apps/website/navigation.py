@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import get_language_info
 
 from content.store.linked_posts import Neighbour
-from proofroom.core.site_urls import PageLocation, home_of
+from proofroom.core.site_urls import PageLocation, home_path
 from proofroom.definitions.listings import list_title_at
 
 
@@ -27,7 +27,7 @@ class Alternate(TypedDict):
 
 def paths_above(place: PageLocation) -> list[str]:
     """Return the possible paths above a page, from the home page down."""
-    home = home_of(place.locale)
+    home = home_path(place.locale)
     parts = place.path.removeprefix(home).strip("/").split("/")
     return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
 

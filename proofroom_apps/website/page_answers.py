@@ -10,7 +10,7 @@ from proofroom.core.caching.accepted_forms import prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer
 from proofroom.core.caching.content_version import leased_state, live_state
 from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.site_urls import LLMS, home_of, locale_of, page_in_markdown
+from proofroom.core.site_urls import LLMS, home_path, locale_of, page_in_markdown
 from proofroom.definitions.listings import IndexPage, feed_at, listing_at
 from proofroom_apps.website.feeds import render_feed
 from proofroom_apps.website.form_submission import SubmissionResult
@@ -43,7 +43,7 @@ def find_answer(asked: RequestedPage) -> Found:
     """Return the answer at the requested address."""
     address = asked.path
     locale = locale_of(address)
-    own = OWN_ANSWERS.get(address.removeprefix(home_of(locale)))
+    own = OWN_ANSWERS.get(address.removeprefix(home_path(locale)))
     if own is not None:
         return own(asked, locale)
     form = MARKDOWN_IF_ACCEPTED if prefers_markdown(asked.accept) else HTML

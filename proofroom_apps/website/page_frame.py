@@ -30,7 +30,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_post,
 )
 from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.site_urls import PageLocation, home_of, search_path
+from proofroom.core.site_urls import PageLocation, home_path, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom_apps.menus.links import MenuItems, MenuLink, menu_links, menu_post_ids
@@ -102,7 +102,7 @@ def load_frame(locale: str, state: LiveState) -> SiteFrame:
     if kept is not None and kept.state == state:
         depend_on(*kept.tags)
         return kept
-    place = PageLocation(home_of(locale), locale)
+    place = PageLocation(home_path(locale), locale)
     with collect_tags() as tags:
         around = load_surroundings(place)
     depend_on(*tags)
@@ -118,7 +118,7 @@ def load_frame(locale: str, state: LiveState) -> SiteFrame:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class PageChrome:
     """Data of every page besides its content. `neighbours` are the posts that it may link to.
 
     `frame` is the site's frame with its menus, if it was known.
@@ -133,7 +133,7 @@ class Surroundings:
     @cached_property
     def homes(self) -> dict[str, str]:
         """The paths of the published home pages, by locale."""
-        homes = {home_of(locale): locale for locale in settings.CMS_ENV.locales}
+        homes = {home_path(locale): locale for locale in settings.CMS_ENV.locales}
         return {
             post.locale: post.path
             for post in self.neighbours
@@ -146,7 +146,7 @@ class Surroundings:
         default = settings.CMS_ENV.default_locale
         for locale in (self.place.locale, default):
             for post in self.neighbours:
-                if post.path == home_of(locale) and post.is_published:
+                if post.path == home_path(locale) and post.is_published:
                     return post.title
         return urlsplit(settings.SITE_URL).hostname or ""
 
@@ -160,7 +160,7 @@ def load_surroundings(
     menus: Mapping[str, MenuItems] | None = None,
     post_ids: Iterable[UUID] = (),
     lists: Sequence[PostList] = (),
-) -> Surroundings:
+) -> PageChrome:
     """Return the surroundings. Two queries: the menus, and all posts that they and the page link to or list.
 
     With the content `state` of the page, menus and home pages are usually cached. `near` are the posts above the page
@@ -174,12 +174,12 @@ def load_surroundings(
     if state is not None:
         frame = load_frame(place.locale, state)
         shown, known = frame.menus, [*frame.neighbours, *known]
-        paths.discard(home_of(place.locale))
+        paths.discard(home_path(place.locale))
     else:
         shown = queries.load_menus(place.locale, settings.CMS_ENV.default_locale)
         shown |= menus or {}
         ids |= {id_ for items in shown.values() for id_ in menu_post_ids(items)}
-        paths |= set(map(home_of, settings.CMS_ENV.locales))
+        paths |= set(map(home_path, settings.CMS_ENV.locales))
     asked = LinkedPostsRequest(
         locale=place.locale,
         # Sort the paths, so that equal pages send equal queries.
@@ -200,10 +200,10 @@ def load_surroundings(
         depend_on(tag_of_group(group))
     for post in (*(near or ()), *linked.neighbours):
         depend_on(tag_of_post(post.id), tag_of_group(post.group))
-    return Surroundings(place, shown, linked, list(posts.values()), frame)
+    return PageChrome(place, shown, linked, list(posts.values()), frame)
 
 
-def build_menu_links(around: Surroundings) -> MenuLinks:
+def build_menu_links(around: PageChrome) -> MenuLinks:
     """Return the links of the menus, with links to the page itself marked as current."""
     frame, place = around.frame, around.place
     if frame is not None and not any(
@@ -234,7 +234,7 @@ class FeedLink(TypedDict):
     url: str
 
 
-def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
+def feeds_of(around: PageChrome, type: str = "") -> list[FeedLink]:
     """Return the feeds of the page's type, and of every list that a menu links to."""
     frame = around.frame
     if frame is None:
@@ -244,7 +244,7 @@ def feeds_of(around: Surroundings, type: str = "") -> list[FeedLink]:
     return frame.feeds[type]
 
 
-def _find_feeds(around: Surroundings, type: str) -> list[FeedLink]:
+def _find_feeds(around: PageChrome, type: str) -> list[FeedLink]:
     locale = around.place.locale
     linked = {item.get("url") for items in around.menus.values() for item in items}
     return [
@@ -265,18 +265,18 @@ def page_template(template_name: str) -> Template:
 
 
 def build_page_context(
-    around: Surroundings,
+    around: PageChrome,
     crumbs: Sequence[Crumb],
     *,
     alternates: Sequence[Alternate] = (),
 ) -> dict[str, object]:
     """Return the names that `templates/site/base.html` reads. `alternates` are the page's own languages."""
     place = around.place
-    home = home_of(place.locale)
+    home = home_path(place.locale)
     links = build_menu_links(around)
     # The language switch links to the translation, else to the home page of the language.
     paths = {item["locale"]: item["url"] for item in alternates}
-    own = {around.place.locale: around.place.path or home_of(around.place.locale)}
+    own = {around.place.locale: around.place.path or home_path(around.place.locale)}
     return {
         "locale": place.locale,
         "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",

@@ -17,7 +17,7 @@ from media.presenters import SiteImage, site_image
 from proofroom.core.caching.content_memo import memoize_by_content, note_failure
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
 from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.database.faults import is_database_away
+from proofroom.core.database.faults import is_database_unreachable
 from proofroom.core.database.statements import Row
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
@@ -25,7 +25,7 @@ from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import FieldType, Module, ModuleProps, PostList, modules, post_types
 from proofroom.definitions.props import values_in
 from proofroom_apps.menus.links import MenuItems
-from proofroom_apps.website.page_frame import Surroundings, load_surroundings
+from proofroom_apps.website.page_frame import PageChrome, load_surroundings
 from proofroom_apps.website.queries import FoundPost, images
 from proofroom_apps.website.rendering import RenderableModule
 
@@ -192,7 +192,7 @@ def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _Module
 class PageData:
     """Data loaded for a page. `sources` is keyed by the registered names."""
 
-    around: Surroundings
+    around: PageChrome
     media: Mapping[str, SiteImage]
     posts: Mapping[str, PostCard]
     lists: Mapping[PostList, Sequence[PostCard]]
@@ -270,7 +270,7 @@ def _load_source(source: ModuleSource, needs: Needs, locale: str) -> Mapping[str
         return source.load(sorted(needs.named[source.name]), locale)
     except Exception as error:
         # Without the database no page can be complete; let the request fail as a whole.
-        if is_database_away(error):
+        if is_database_unreachable(error):
             raise
         logger.exception("the source %s of a page cannot be loaded", source.name)
         note_failure()

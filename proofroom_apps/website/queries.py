@@ -29,7 +29,7 @@ from django.db.models.functions import Cast
 from content.document.post_fields import POST_FIELDS, SearchWeight
 from content.models import Post, PostModule
 from content.store import search
-from content.store.arms import Arm, arms_in, as_original, running_arms
+from content.store.arms import Arm, parse_arms, running_arms, with_place_of_original
 from content.store.linked_posts import Neighbour, padded
 from content.store.opening_images import media_of_opening_module, opening_module
 from content.store.post_queries import (
@@ -49,7 +49,7 @@ from proofroom.core.caching.content_version import parse_state, state_text
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
-from proofroom.core.database.statements import Row, Statement, columns_of, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, Row, columns_of, instance_from_row
 from proofroom.core.search import RankedKeys, Word
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import custom_text_of, text_of
@@ -84,7 +84,9 @@ class FoundPost:
     @cached_property
     def post(self) -> Post:
         post = _post(self.row)
-        return as_original(_post(self.arm_row), post) if self.arm_row is not None else post
+        return (
+            with_place_of_original(_post(self.arm_row), post) if self.arm_row is not None else post
+        )
 
     @cached_property
     def terms(self) -> list[Term]:
@@ -122,7 +124,7 @@ _SHOWN: Final = (
 )
 _MAX_PATHS_ABOVE: Final = 8
 """Maximum number of paths above a page that are read with it."""
-_PAGE: Final = Statement(
+_PAGE: Final = CompiledQuery(
     lambda path, locale, above: (
         published_at(path, locale)
         .annotate(
@@ -138,7 +140,7 @@ _PAGE: Final = Statement(
         .values(*_SHOWN, "content_state", "terms", "arms", "modules", "above", "translations")[:1]
     )
 )
-_ARM: Final = Statement(
+_ARM: Final = CompiledQuery(
     lambda post_id: (
         Post.objects.running()
         .filter(pk=post_id)
@@ -147,7 +149,7 @@ _ARM: Final = Statement(
     )
 )
 _TERM_COLUMNS: Final = columns_of(Term)
-_MENUS: Final = Statement(
+_MENUS: Final = CompiledQuery(
     lambda locale, default: (
         Menu.objects.filter(slug__in=MENUS)
         .filter(Q(locale=locale) | Q(locale=default))
@@ -169,10 +171,10 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
     row = rows[0]
     state = parse_state(row.pop("content_state"))
     lease.renew(begun, state)
-    return FoundPost(state, arms_in(row["arms"]), row, has_near=not is_deep)
+    return FoundPost(state, parse_arms(row["arms"]), row, has_near=not is_deep)
 
 
-def find_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
+def load_variation_arm(original: FoundPost, arm: Arm) -> FoundPost | None:
     """Return a running variation in place of its original, or None if it just stopped. One query."""
     rows = _ARM.rows(arm.post_id)
     return replace(original, arm_row=rows[0]) if rows else None
@@ -318,8 +320,8 @@ def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
     )
 
 
-_COUNTS: Final = Statement(_counted)
-_COUNTS_OF_TERM: Final = Statement(_counted_of_term)
+_COUNTS: Final = CompiledQuery(_counted)
+_COUNTS_OF_TERM: Final = CompiledQuery(_counted_of_term)
 
 
 def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
@@ -450,7 +452,7 @@ def _listed(
     has_term: bool,
     path: str = "",
     counts: bool = False,
-) -> Statement:
+) -> CompiledQuery:
     """Return the statement for the rows of a listing. With `path`, it also selects whether a post has that path."""
 
     def rows(*named: str) -> QuerySet[Post, Any]:
@@ -464,7 +466,7 @@ def _listed(
         post = Cast(_listed_post(), TextField())
         return page.values(post=post, opening=opening_module(), **more)
 
-    return Statement(rows)
+    return CompiledQuery(rows)
 
 
 def _listed_post() -> JSONObject:
@@ -538,7 +540,7 @@ class FoundText:
 
 
 _SHOWN_WEIGHTS: Final[tuple[SearchWeight, ...]] = ("B", "C")
-_FOUND: Final = Statement(
+_FOUND: Final = CompiledQuery(
     lambda keys: (
         published_posts()
         .filter(pk__in=keys)

@@ -21,7 +21,7 @@ from django.utils.safestring import SafeString, mark_safe
 from media.presenters import SiteImage
 from media.services.references import storage_name
 from proofroom.core.caching.content_memo import note_failure
-from proofroom.core.database.faults import is_database_away
+from proofroom.core.database.faults import is_database_unreachable
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts, TextImage
@@ -95,7 +95,7 @@ def _render(item: RenderableModule, page: Mapping[str, object], *, is_opening: b
         body = _body(definition, item, page, is_opening=is_opening)
     # A site's template may raise anything; one broken module must not break the page.
     except Exception as error:
-        if is_database_away(error):
+        if is_database_unreachable(error):
             raise
         note_failure()
         logger.exception("module %s (%s) failed to render", item.post_module_id, item.type)

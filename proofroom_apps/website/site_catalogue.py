@@ -36,6 +36,6 @@ def untranslated(entry: str) -> str:
     return bare + many
 
 
-def labels_of_lists() -> list[str]:
+def list_page_titles() -> list[str]:
     """Return the titles of list pages. Definitions have them, so makemessages does not find them."""
     return [label for one in post_types if (label := one.list_label or one.label_plural)]

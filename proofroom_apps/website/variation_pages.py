@@ -44,7 +44,7 @@ def arm_page(
     form = replace(HTML, name=choice.name, is_shared=False)
 
     def render() -> RenderedPage:
-        arm = queries.find_arm(found, choice.arm) if choice.arm is not None else None
+        arm = queries.load_variation_arm(found, choice.arm) if choice.arm is not None else None
         submission = SubmissionResult(sent) if sent else None
         return RenderedPage(post_page(arm or found, submission, is_counted=not choice.is_named))
 
@@ -63,7 +63,7 @@ def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
     choice = _choice_with(module_id, found) if found is not None and found.arms else None
     if found is None or choice is None or choice.arm is None:
         return found
-    return queries.find_arm(found, choice.arm)
+    return queries.load_variation_arm(found, choice.arm)
 
 
 def _choice(request: HttpRequest, found: FoundPost, sent: str) -> ArmChoice:

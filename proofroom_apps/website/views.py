@@ -15,7 +15,7 @@ from proofroom.core.caching.front_cache import reduced_query
 from proofroom.core.caching.shared_answers import share_answers
 from proofroom.core.database.replica import from_replica
 from proofroom.core.observability.middleware import show_staff_timing
-from proofroom.core.site_urls import PAGE_PARAMETERS, SEARCH, canonical_form, home_of, locale_of
+from proofroom.core.site_urls import PAGE_PARAMETERS, SEARCH, canonical_form, home_path, locale_of
 from proofroom.definitions.listings import listing_at
 from proofroom_apps.website import queries
 from proofroom_apps.website.http_cache import RequestedPage, rate_limit_response
@@ -47,7 +47,7 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
 
 def _answer(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
     locale = locale_of(asked.path)
-    own = _OWN.get(asked.path.removeprefix(home_of(locale)))
+    own = _OWN.get(asked.path.removeprefix(home_path(locale)))
     if own is not None:
         return own(request, asked, locale) or _missing(locale)
     found = find_answer(asked)
@@ -77,7 +77,7 @@ def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse |
     if canonical == address:
         return None
     locale = locale_of(canonical)
-    bare = canonical.removeprefix(home_of(locale))
+    bare = canonical.removeprefix(home_path(locale))
     is_own = bare in _OWN or bare in OWN_ANSWERS
     # Redirect only to existing pages: `//host` in the address must not become an open redirect.
     if is_own or listing_at(canonical, locale) or queries.is_published_at(canonical, locale):

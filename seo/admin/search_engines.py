@@ -18,11 +18,11 @@ from django.views.decorators.http import require_http_methods, require_safe
 from content.models import Post, TreeMove
 from content.posts.canonical_urls import posts_without_canonical, set_missing_canonicals
 from content.store.post_queries import published_posts
-from proofroom.core.admin.form_pages import form_page, refusals_at_fields
-from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.admin.form_pages import form_page, service_errors_at_fields
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_messages
 from proofroom.core.validation.limits import URL_MAX
 from seo.models import Redirect
-from seo.sitemap import kept_sitemap, origin_of, rebuild_sitemap
+from seo.sitemap import cached_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Trace, trace_address
 from seo.views import robots_text
 
@@ -42,11 +42,11 @@ def search_engines(request: HttpRequest) -> HttpResponse:
     """GET shows the page, POST runs the action of the pressed button."""
     require(request, "seo.manage")
     if request.method == "POST":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             messages.success(request, run_action(request))
         return HttpResponseRedirect(reverse("admin:seo"))
     origin = origin_of(request)
-    build = kept_sitemap(origin)
+    build = cached_sitemap(origin)
     moves = TreeMove.objects.select_related("post").order_by("created_at")
     context = {
         "build": build,
@@ -98,7 +98,7 @@ def address_trace(request: HttpRequest) -> HttpResponse:
     form = AddressForm(request.GET if "path" in request.GET else None)
     found: Trace | None = None
     if form.is_bound and form.is_valid():
-        with refusals_at_fields(form):
+        with service_errors_at_fields(form):
             found = trace_address(form.cleaned_data["path"], actor_of(request))
     context = {"trace": found}
     return form_page(

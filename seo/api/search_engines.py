@@ -26,7 +26,7 @@ from proofroom.core.site_urls import canonical_form
 from proofroom.core.validation.limits import URL_MAX
 from seo.models import RedirectType
 from seo.queries import target_of
-from seo.sitemap import SitemapBuild, kept_sitemap, origin_of, rebuild_sitemap
+from seo.sitemap import SitemapBuild, cached_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Outcome, StepName, trace_address
 
 _PATH: Final = query_parameter(
@@ -102,7 +102,7 @@ class SeoViewSet(ApiViewSet):
     @extend_schema(responses=SitemapAnswer)
     def status(self, request: Request) -> Response:
         """Return the stored sitemap for the requested host."""
-        return Response(SitemapAnswer.of_build(kept_sitemap(origin_of(django_request(request)))))
+        return Response(SitemapAnswer.of_build(cached_sitemap(origin_of(django_request(request)))))
 
     @extend_schema(request=None, responses=SitemapAnswer)
     def rebuild(self, request: Request) -> Response:

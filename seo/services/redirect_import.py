@@ -20,7 +20,7 @@ from proofroom.core.json import JsonObject
 from seo.models import Redirect
 from seo.redirect_csv import LineProblem, RedirectLine, problem_of, read_lines
 from seo.redirect_paths import key_of, path_in, query_of, with_query
-from seo.services.redirects import MAX_CHAIN, aim, loop_of, require_redirect_editor
+from seo.services.redirects import MAX_CHAIN, aim, redirect_loop_error, require_redirect_editor
 
 _BATCH_ROWS: Final = 500
 _MAX_PROBLEMS_TOLD: Final = 100
@@ -178,7 +178,7 @@ class RedirectChains:
         to_path, key = row.to_path, row.to_key
         if not row.is_active:
             if key == row.from_key:
-                raise loop_of(row)
+                raise redirect_loop_error(row)
             return to_path
         for _ in range(MAX_CHAIN):
             if key == row.from_key:
@@ -187,7 +187,7 @@ class RedirectChains:
                 return to_path
             following, key = self._leads[key]
             to_path = with_query(following, query_of(to_path))
-        raise loop_of(row)
+        raise redirect_loop_error(row)
 
 
 def published_paths(paths: Iterable[str]) -> set[str]:

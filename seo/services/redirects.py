@@ -81,7 +81,7 @@ def redirect_moved_post(event: Event) -> None:
     save_collapsed(row, is_end=True)
 
 
-def revive_redirect(event: Event) -> None:
+def update_reactivated_redirect(event: Event) -> None:
     """Update the redirect at the address of a post that is no longer live, because it is active again.
 
     Runs in the transaction of the change. A redirect that would close a loop is deleted, because the others are
@@ -155,7 +155,7 @@ def save_collapsed(row: Redirect, *, is_end: bool = False) -> None:
     if row.is_active and not is_end:
         aim(row, row.from_path, end_of_chain(row))
     elif row.to_key == row.from_key:
-        raise loop_of(row)
+        raise redirect_loop_error(row)
     try:
         # A savepoint: after an IntegrityError PostgreSQL refuses every query until a rollback.
         with transaction.atomic():
@@ -194,10 +194,10 @@ def end_of_chain(row: Redirect) -> str:
             return to_path
         to_path = with_query(following.to_path, query_of(to_path))
         key = following.to_key
-    raise loop_of(row)
+    raise redirect_loop_error(row)
 
 
-def loop_of(row: Redirect) -> RuleViolation:
+def redirect_loop_error(row: Redirect) -> RuleViolation:
     """Return the error for a redirect that leads back to itself."""
     return invalid(
         "toPath",

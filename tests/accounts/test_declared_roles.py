@@ -41,7 +41,7 @@ class Declared:
         self.monkeypatch = monkeypatch
 
     def __call__(self, *definitions: Any) -> None:
-        for registry in (roles.permission_sets, roles.own_roles):
+        for registry in (roles.permission_sets, roles.app_roles):
             found = {one.name: one for one in definitions if issubclass(one, registry.base)}
             self.monkeypatch.setattr(registry, "_found", found)
         grants.cache_clear()

@@ -21,7 +21,7 @@ from django.test import Client
 
 from cms_project.sign_in import SignInEnvironment, provider_settings
 from proofroom.accounts.models import Invitation, User
-from proofroom.accounts.provider_adapter import claims_of
+from proofroom.accounts.provider_adapter import provider_claims
 from proofroom.accounts.provider_ids import SAML
 from proofroom.accounts.saml import SamlProvider
 from proofroom.accounts.services.invitations import create_invitation
@@ -460,7 +460,7 @@ def test_token_and_user_info_of_different_people_are_refused() -> None:
     account = SocialAccount(extra_data={"id_token": {"sub": "1"}, "userinfo": {"sub": "2"}})
 
     with pytest.raises(ValueError, match="different people"):
-        claims_of(SocialLogin(account=account))
+        provider_claims(SocialLogin(account=account))
 
 
 def test_without_a_provider_there_are_no_such_pages(settings: Any) -> None:

@@ -16,7 +16,7 @@ from django.test import Client
 
 from proofroom.accounts.models import User
 from proofroom.accounts.services.second_factors import remove_second_factors
-from proofroom.accounts.services.sessions import end_sessions_of
+from proofroom.accounts.services.sessions import end_account_sessions
 from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.accounts.login_steps import (
@@ -260,7 +260,7 @@ def test_nobody_weakens_the_login_of_who_has_more_rights() -> None:
     with pytest.raises(NotAllowed, match="permissions that you do not have"):
         remove_second_factors(user=admin, actor=clerk)
     with pytest.raises(NotAllowed, match="permissions that you do not have"):
-        end_sessions_of(user_id=admin.pk, actor=clerk)
+        end_account_sessions(user_id=admin.pk, actor=clerk)
 
     assert Authenticator.objects.filter(user=admin).exists()
     assert User.objects.get(pk=admin.pk).session_epoch == admin.session_epoch

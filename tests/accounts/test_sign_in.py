@@ -11,7 +11,7 @@ from django.core import mail
 from django.core.cache import cache
 from django.test import Client
 
-from proofroom.accounts.devices import device_of
+from proofroom.accounts.devices import device_name
 from proofroom.accounts.models import User
 from tests import make
 from tests.accounts.login_steps import code_now, is_logged_in, log_in, recorded, with_app
@@ -65,7 +65,7 @@ def test_sessions_are_listed_and_ended() -> None:
     ],
 )
 def test_sessions_are_told_apart_by_words(agent: str, words: str) -> None:
-    assert device_of(agent) == words
+    assert device_name(agent) == words
 
 
 def test_a_login_from_a_new_device_is_told_by_mail(

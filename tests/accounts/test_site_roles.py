@@ -26,7 +26,10 @@ from proofroom.accounts.services.invitations import (
     create_invitation,
     find_invitation,
 )
-from proofroom.accounts.services.provider_accounts import create_provider_account, follow_role
+from proofroom.accounts.services.provider_accounts import (
+    apply_provider_role,
+    create_provider_account,
+)
 from proofroom.accounts.services.tokens import create_token
 from proofroom.accounts.services.users import change_user, create_user
 from proofroom.core.actor import Actor
@@ -356,10 +359,10 @@ def test_a_provider_gives_roles_of_the_site(manager: Any) -> None:
 
     user = create_provider_account(email="new@example.com", name="New", role="weak")
     assert user.role == "weak"
-    follow_role(user, "manager")
+    apply_provider_role(user, "manager")
     assert user.role == "manager"
     with pytest.raises(RuleViolation, match="not a role for people"):
-        follow_role(user, "nobody")
+        apply_provider_role(user, "nobody")
 
 
 def test_a_role_can_be_told_to_log_in_with_a_second_factor() -> None:

@@ -20,7 +20,7 @@ from agents_app.runs.prompt import system_prompt
 from content.models import Autosave, Layer, Post
 from content.posts import autosave
 from content.posts.autosave import (
-    Predecessor,
+    SupersededCopy,
     delete_expired_copies,
     discard_copy,
     find_copy,
@@ -79,16 +79,16 @@ def test_a_copy_replaces_those_that_it_contains_and_no_others() -> None:
     post, editor = make.post(), make.actor("editor", via="admin")
     of_another, restored, written_on = keep(post, "admin"), keep(post), keep(post)
     seen = [
-        Predecessor(of_another),
-        Predecessor(restored, Autosave.objects.get(pk=restored).saved_at),
-        Predecessor(written_on, timezone.now() - timedelta(minutes=1)),
+        SupersededCopy(of_another),
+        SupersededCopy(restored, Autosave.objects.get(pk=restored).saved_at),
+        SupersededCopy(written_on, timezone.now() - timedelta(minutes=1)),
     ]
 
     key = keep(post, follows=seen)
 
     left = set(Autosave.objects.values_list("pk", flat=True))
     assert left == {of_another, written_on, key}
-    discard_copy(key=key, actor=editor, follows=[Predecessor(written_on)])
+    discard_copy(key=key, actor=editor, follows=[SupersededCopy(written_on)])
     assert set(Autosave.objects.values_list("pk", flat=True)) == {of_another}
 
 

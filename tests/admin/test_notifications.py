@@ -31,7 +31,7 @@ from proofroom.notifications.notification_types import (
     NotificationText,
     notification_kinds,
 )
-from proofroom.notifications.queries import count_unread, describe, notifications_of
+from proofroom.notifications.queries import count_unread, describe, visible_notifications
 from proofroom.notifications.services import (
     add_notifications,
     mark_all_read,
@@ -52,7 +52,9 @@ def tell() -> None:
 
 
 def lines(actor: Actor) -> list[tuple[str, str]]:
-    return [(line.text.text, line.text.detail) for line in describe(list(notifications_of(actor)))]
+    return [
+        (line.text.text, line.text.detail) for line in describe(list(visible_notifications(actor)))
+    ]
 
 
 def test_reviewers_hear_of_what_waits_in_one_line_for_a_layer() -> None:
@@ -118,7 +120,7 @@ def test_a_deleted_post_is_not_named() -> None:
 
     delete_post(post_id=post.pk, actor=admin)
 
-    [line] = describe(list(notifications_of(admin)))
+    [line] = describe(list(visible_notifications(admin)))
     assert line.text.text == "Changes to “a deleted post” are waiting in Review"
     assert line.text.url == ""
 
@@ -211,7 +213,7 @@ def test_a_notification_is_marked_read_by_its_person_only() -> None:
     admin = make.actor("admin")
     make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
     tell()
-    row = notifications_of(admin).get()
+    row = visible_notifications(admin).get()
 
     with pytest.raises(NotFound):
         mark_read(notification_id=row.pk, actor=make.actor("translator"))

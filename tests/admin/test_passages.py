@@ -10,7 +10,7 @@ from django.test import Client
 
 from content.comparison.references import References
 from content.document.differences import SEPARATOR
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.models import Layer, Post, RejectedChange
 from content.posts.decide import decide
@@ -140,7 +140,7 @@ def test_a_rejected_passage_goes_and_can_be_taken_back(signed_in: SignedIn) -> N
 
     assert text_in(make.layers(post).review.document, path) == SECOND
     assert RejectedChange.objects.get(post=post).path == path
-    take_back_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
+    undo_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
     assert text_in(make.layers(post).review.document, path) == AFTER
 
 

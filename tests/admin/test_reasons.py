@@ -10,7 +10,7 @@ from django.test import Client
 from content import layers
 from content.models import Draft, Layer, Post
 from content.store import document_edits
-from content.store.layer_state import REASON_MAX, Mark
+from content.store.layer_state import REASON_MAX, Attribution
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.call_log import principal_of
@@ -79,7 +79,7 @@ def test_marks_of_before_have_no_reason() -> None:
     draft.save()
 
     assert reasons(post) == {"post.excerpt": ""}
-    assert Mark(user_id=None, user="", via="mcp", at="").reason == ""
+    assert Attribution(user_id=None, user="", via="mcp", at="").reason == ""
 
 
 def test_every_staging_tool_takes_a_note() -> None:

@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.layers.reject import reject
 from content.layers.rejected_changes import (
     MAX_REJECTED_BYTES,
@@ -108,7 +108,7 @@ def test_three_rejections_are_shown_newest_first_and_the_others_folded(
 def test_what_was_taken_back_or_is_old_does_not_count(signed_in: SignedIn) -> None:
     post, client = make.post(), signed_in()
     rejection = rejected(post, "Hasty")
-    take_back_rejections(post_id=post.pk, rejections=[rejection], actor=make.actor("editor"))
+    undo_rejections(post_id=post.pk, rejections=[rejection], actor=make.actor("editor"))
     assert changes(client, post) == {"post.title": []}
     assert "Rejected on" not in card(client, post)
 

@@ -22,7 +22,7 @@ from proofroom.shared_content.models import SharedRevision
 from proofroom.shared_content.revisions import list_revisions, restore_revision
 from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM, find_kind, shared_kinds
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom.taxonomies.services import change_term, create_term, delete_term, move_term
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu, delete_menu
 from tests import make
@@ -85,8 +85,8 @@ def test_a_change_of_a_term_is_stored_and_its_order_alone_is_none() -> None:
 
     client.write("PATCH", f"/api/taxonomy-terms/{coffee.pk}", {"orderIndex": 4})
     client.write("PATCH", f"/api/taxonomy-terms/{coffee.pk}", {"name": "Filter coffee"})
-    place_term(term_id=coffee.pk, actor=make.actor(), parent_id=drinks.pk)
-    place_term(term_id=drinks.pk, actor=make.actor(), parent_id=None)
+    move_term(term_id=coffee.pk, actor=make.actor(), parent_id=drinks.pk)
+    move_term(term_id=drinks.pk, actor=make.actor(), parent_id=None)
 
     assert [row[:2] for row in story(TERM, coffee)] == [
         (3, "moved"),

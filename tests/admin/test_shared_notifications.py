@@ -6,7 +6,7 @@ import pytest
 
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
-from proofroom.notifications.queries import describe, notifications_of
+from proofroom.notifications.queries import describe, visible_notifications
 from proofroom.notifications.services import add_notifications
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import approve_proposal, propose_change, reject_proposal
@@ -22,7 +22,7 @@ def tell() -> None:
 
 
 def lines(actor: Actor) -> list[tuple[str, str, str]]:
-    found = describe(list(notifications_of(actor)))
+    found = describe(list(visible_notifications(actor)))
     return [(line.text.text, line.text.url, line.text.detail) for line in found]
 
 

@@ -18,15 +18,15 @@ from proofroom.shared_content.approval import set_modes
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import (
     approve_proposal,
+    find_waiting_proposal,
     propose_change,
     reject_proposal,
-    waiting_for,
     withdraw_proposal,
 )
 from proofroom.shared_content.revisions import list_revisions, restore_revision
 from proofroom.shared_content.shared_types import GLOBAL_MODULE, MENU, TERM, find_kind
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.services import change_term, create_term, delete_term, place_term
+from proofroom.taxonomies.services import change_term, create_term, delete_term, move_term
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu, delete_menu
 from tests import make
@@ -136,7 +136,7 @@ def test_an_editor_sends_a_change_and_an_admin_brings_it_live(signed_in: SignedI
             "editor",
             "admin",
         )
-        assert waiting_for(kind, row.pk) is None
+        assert find_waiting_proposal(kind, row.pk) is None
     names = Event.objects.filter(name__startswith="shared.").values_list("name", flat=True)
     assert (
         sorted(names)
@@ -157,7 +157,7 @@ def test_an_editor_goes_on_with_what_waits(signed_in: SignedIn) -> None:
     assert "You are editing that change." in again
     assert 'value="Filter coffee"' in again
     assert second.status_code == 302
-    waiting = waiting_for(MENU, row.pk)
+    waiting = find_waiting_proposal(MENU, row.pk)
     assert waiting is not None
     assert (waiting.version, waiting.document["name"]) == (2, "Top")
     assert waiting.document["items"][0]["label"] == "Filter coffee"
@@ -173,9 +173,9 @@ def test_a_change_is_rejected_with_a_reason_or_withdrawn(signed_in: SignedIn) ->
     admin, address = signed_in("admin"), review_url(MENU, row)
 
     admin.post(address, {"do": "reject", "version": "1", "note": " "})
-    assert waiting_for(MENU, row.pk) is not None
+    assert find_waiting_proposal(MENU, row.pk) is not None
     admin.post(address, {"do": "reject", "version": "1", "note": "Too long"})
-    assert waiting_for(MENU, row.pk) is None
+    assert find_waiting_proposal(MENU, row.pk) is None
     rejected = SharedProposal.objects.get()
     assert (rejected.state, rejected.note, rejected.decided_by_name) == (
         "rejected",
@@ -186,9 +186,9 @@ def test_a_change_is_rejected_with_a_reason_or_withdrawn(signed_in: SignedIn) ->
     # A page with the first change does not match the second one.
     signed_in("editor").post(address, {"do": "withdraw", "version": "1"})
     signed_in("editor").post(address, {"do": "approve", "version": "2"})
-    assert waiting_for(MENU, row.pk) is not None
+    assert find_waiting_proposal(MENU, row.pk) is not None
     signed_in("editor").post(address, {"do": "withdraw", "version": "2"})
-    assert waiting_for(MENU, row.pk) is None
+    assert find_waiting_proposal(MENU, row.pk) is None
     assert WORDS[MENU] not in live(MENU, row)
 
 
@@ -252,7 +252,7 @@ def test_every_way_to_what_is_live_is_refused_to_an_editor() -> None:
         lambda: delete_menu(menu_id=menu.pk, actor=actor),
         lambda: create_menu(actor=actor, name="x", slug="footer", locale="en"),
         lambda: change_term(term_id=term.pk, actor=actor, name="x"),
-        lambda: place_term(term_id=term.pk, actor=actor, parent_id=None),
+        lambda: move_term(term_id=term.pk, actor=actor, parent_id=None),
         lambda: delete_term(term_id=term.pk, actor=actor),
         lambda: restore_revision(
             kind=find_kind(MENU), row_id=menu.pk, revision_id=first.pk, actor=actor

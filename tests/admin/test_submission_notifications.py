@@ -20,7 +20,7 @@ from proofroom.core.models import Event
 from proofroom.notifications import mail
 from proofroom.notifications.mail import mail_notifications
 from proofroom.notifications.models import Notification, NotificationChoice
-from proofroom.notifications.queries import describe, notifications_of
+from proofroom.notifications.queries import describe, visible_notifications
 from proofroom.notifications.services import add_notifications, choose_channels, mark_all_read
 from tests import make
 
@@ -48,7 +48,7 @@ def send(slug: str = "contact", message: str = "Private words") -> str:
 
 
 def lines(actor: Actor) -> list[str]:
-    return [line.text.text for line in describe(list(notifications_of(actor)))]
+    return [line.text.text for line in describe(list(visible_notifications(actor)))]
 
 
 def test_those_who_may_read_submissions_have_one_line_for_a_form() -> None:
@@ -67,7 +67,7 @@ def test_those_who_may_read_submissions_have_one_line_for_a_form() -> None:
             f"2 new submissions of “{titles['contact']}”",
         ]
     assert lines(translator) == []
-    (line,) = describe(list(notifications_of(admin).filter(group="contact")))
+    (line,) = describe(list(visible_notifications(admin).filter(group="contact")))
     assert line.text.url == "/admin/forms/formsubmission/?form_slug=contact"
 
 

@@ -11,7 +11,7 @@ from django.core.checks import run_checks
 from agents_app.definitions import agents as definitions
 from agents_app.definitions.agents import agents_for, all_agents, get_agent
 from agents_app.providers.selection import choose_provider
-from agents_app.replay.answers import ReplaySpending, ask, given_to
+from agents_app.replay.answers import ReplaySpending, ask, read_replay_input
 from agents_app.runs.allowed_fields import AllowedFields, fields_of_run
 from agents_app.runs.creation import create_run
 from agents_app.tools import RunFieldAgent, run_field_agent
@@ -303,7 +303,7 @@ def test_a_replay_refuses_what_a_run_would(agents_dir: Path, openai: Any) -> Non
             writer,
             choose_provider(writer.llm_config, writer.id),
             run,
-            given_to(run, messages),
+            read_replay_input(run, messages),
             ReplaySpending(),
         )
 

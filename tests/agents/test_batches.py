@@ -199,12 +199,12 @@ def test_what_a_dead_worker_left_of_taking_back_is_done_once(
 
     monkeypatch.setattr(lifecycle, "undo_run", dies)
     with pytest.raises(SystemExit):
-        lifecycle.take_back_batch(batch.pk)
+        lifecycle.revert_batch_runs(batch.pk)
     batch.refresh_from_db()
     assert (len(batch.reverted), batch.reverted_at) == (1, None)
 
-    lifecycle.take_back_batch(batch.pk)
-    lifecycle.take_back_batch(batch.pk)
+    lifecycle.revert_batch_runs(batch.pk)
+    lifecycle.revert_batch_runs(batch.pk)
 
     batch.refresh_from_db()
     assert len(batch.reverted) == 3
@@ -231,7 +231,7 @@ def test_a_run_that_cannot_be_undone_keeps_no_other_one(
         return undone
 
     monkeypatch.setattr(lifecycle, "undo_run", failing)
-    lifecycle.take_back_batch(batch.pk)
+    lifecycle.revert_batch_runs(batch.pk)
 
     batch.refresh_from_db()
     errors = {run_id: one["error"] for run_id, one in batch.reverted.items() if one["error"]}

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from agents_app.batches.lifecycle import take_back_batch
+from agents_app.batches.lifecycle import revert_batch_runs
 from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentBatch, AgentRun, Budget
 from agents_app.runs import execution
@@ -151,7 +151,7 @@ def test_a_batch_is_taken_back_after_a_question(signed_in: SignedIn) -> None:
     assert "review/?layer=ai-review" in page(client, batch)
 
     client.post(address)
-    take_back_batch(batch.pk)
+    revert_batch_runs(batch.pk)
 
     assert not any(make.layers(post).ai_review.exists for post in several)
     html = page(client, batch)

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from agents_app.admin.budgets.ai_settings_admin import connections
-from agents_app.ai_settings import ai_settings, check_provider, providers
+from agents_app.ai_settings import ai_settings, providers, run_connection_test
 from agents_app.models import ProviderCheck
 from proofroom.core.models import Event
 from tests.agents.asking import KEY
@@ -119,8 +119,8 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
             ProviderCheck.objects.all().delete()
             ask(admin, provider)
             assert said() == "Testing…"
-            check_provider(provider)
-            check_provider(provider)
+            run_connection_test(provider)
+            run_connection_test(provider)
             assert sentence in said()
     assert len(fake.asked) == len(told)
     html = admin.get(PAGE).content.decode()
@@ -131,7 +131,7 @@ def test_what_went_wrong_is_said_in_words_that_hold_nothing_of_the_answer(
     for unusable in ({"api_key": "key\u2028"}, {"api_key": KEY, "base_url": no_port}):
         set_env(settings, **{f"ai_provider_google_{name}": unusable[name] for name in unusable})
         ask(admin, "google")
-        check_provider("google")
+        run_connection_test("google")
         assert "The API key or address contains invalid characters. Check" in said()
 
 

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from agents_app.ai_settings import update_ai_settings
 from agents_app.batches.lifecycle import estimate_bulk
-from agents_app.budgets.limits import Limit, renewal_of, today
+from agents_app.budgets.limits import Limit, period_renewal, today
 from agents_app.budgets.usage import RemainingBudget
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.schema import AgentDefinition
@@ -169,7 +169,7 @@ def test_a_budget_lasts_or_does_not(tokens: int, beyond: int, at_most: int) -> N
         input_tokens=30,
         output_tokens=10,
         most_tokens=100,
-        left=[RemainingBudget(limit, Decimal(tokens), renewal_of("day", today()))],
+        left=[RemainingBudget(limit, Decimal(tokens), period_renewal("day", today()))],
     )
     assert (len(found.beyond()), len(found.beyond(at_most=True))) == (beyond, at_most)
 

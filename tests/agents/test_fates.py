@@ -21,7 +21,7 @@ from agents_app.runs.queries import (
     proposal_outcomes,
 )
 from agents_app.runs.undo import undo_run
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.layers import approve, digest_of, reject, stage, submit
 from content.models import Layer, Post
 from proofroom.core.models import Event
@@ -47,7 +47,7 @@ def test_each_change_waits_goes_on_is_accepted_rejected_or_taken_back(
     assert set(fates(own, post).values()) == {ProposalOutcome.WAITING}
 
     done = reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])
-    take_back_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
+    undo_rejections(post_id=post.pk, rejections=[done.rejection], actor=editor)
     assert set(fates(own, post).values()) == {ProposalOutcome.WAITING}
     assert acceptance_rates(begin_of_month(), make.actor("admin"))["seo-specialist"].rejected == 0
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=editor, paths=[second])

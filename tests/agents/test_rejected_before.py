@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agents_app.models import AgentRun
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.layers.reject import reject
 from content.models import Layer, Post
 from content.posts.edit import edit_post
@@ -42,7 +42,7 @@ def test_a_run_of_a_field_is_told_what_was_rejected_there_and_why(openai: OpenAI
     rejected(post, "too long", metaTitle="Buy later, much later")
     rejected(post, "elsewhere", excerpt="Not here")
     back = rejected(post, "hasty", metaTitle="Coffee")
-    take_back_rejections(post_id=post.pk, rejections=[back], actor=make.actor("editor"))
+    undo_rejections(post_id=post.pk, rejections=[back], actor=make.actor("editor"))
 
     asked(post)
 

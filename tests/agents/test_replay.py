@@ -209,7 +209,7 @@ def test_stopped_in_the_middle_it_tells_what_there_is(decided: Any, monkeypatch:
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(replays, "given_to", interrupted)
+    monkeypatch.setattr(replays, "read_replay_input", interrupted)
 
     text, progress = table("seo-specialist")
 

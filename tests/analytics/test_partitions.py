@@ -13,7 +13,7 @@ from django.db import connection
 from django.utils import timezone
 
 from analytics.ingest import partitions
-from analytics.ingest.partitions import MONTHS_AHEAD, drop_before, keep_ahead, months
+from analytics.ingest.partitions import MONTHS_AHEAD, create_partitions_ahead, drop_before, months
 from analytics.models import GOAL_MAX, AnalyticsEvent, RollUp
 from analytics.services.retention import forget_old_events
 from analytics.services.track import Seen, record_events
@@ -57,7 +57,7 @@ def test_the_months_ahead_are_there_once_the_database_is_migrated() -> None:
     ahead = [later(this_month(), number) for number in range(MONTHS_AHEAD + 1)]
 
     assert [month for month in months() if month >= this_month()] == ahead
-    assert keep_ahead() == []
+    assert create_partitions_ahead() == []
 
 
 def test_what_is_reported_now_lies_in_its_month() -> None:
@@ -76,8 +76,8 @@ def test_rows_that_lie_beside_move_into_their_months_with_their_ids() -> None:
     ]
     assert set(lies().values()) == {"analytics_event_rest"}
 
-    made = keep_ahead()
-    again = keep_ahead()
+    made = create_partitions_ahead()
+    again = create_partitions_ahead()
 
     assert (made, again) == ([date(2000, 12, 1), date(2001, 3, 1), date(2001, 4, 1)], [])
     assert lies() == {
@@ -91,7 +91,7 @@ def test_rows_that_lie_beside_move_into_their_months_with_their_ids() -> None:
 
 def test_a_month_is_dropped_once_all_of_it_is_old_and_added_up() -> None:
     ids = [happened(date(2001, 2, 28)), happened(date(2001, 3, 1)), happened(date(2001, 4, 1))]
-    keep_ahead()
+    create_partitions_ahead()
     moment = datetime(2001, 4, 1, tzinfo=UTC)
 
     kept = drop_before(moment, counted_to=ids[0] - 1)
@@ -107,7 +107,7 @@ def test_retention_drops_months_and_deletes_the_rest_of_the_last_one() -> None:
     before = timezone.now().date() - timedelta(days=100)
     old, boundary, young = later(before, -2), before - timedelta(days=1), before + timedelta(days=1)
     ids = [happened(old), happened(boundary), happened(young)]
-    keep_ahead()
+    create_partitions_ahead()
     RollUp.objects.update_or_create(pk=1, defaults={"counted_to": ids[-1]})
 
     counts = [forget_old_events(days=100), forget_old_events(days=100)]
@@ -123,10 +123,10 @@ def test_two_at_once_harm_nothing_and_one_waits_for_nobody(other: Any) -> None:
     event = happened(date(2001, 3, 1))
     other.execute("SELECT pg_advisory_xact_lock(%s)", [partitions._MAINTENANCE_LOCK])
 
-    assert keep_ahead() == []
+    assert create_partitions_ahead() == []
     assert lies() == {event: "analytics_event_rest"}
     other.rollback()
-    assert keep_ahead() == [date(2001, 3, 1)]
+    assert create_partitions_ahead() == [date(2001, 3, 1)]
     RollUp.objects.update_or_create(pk=1, defaults={"counted_to": event})
     assert prune_events() == 0
     assert lies() == {}
@@ -138,12 +138,12 @@ def test_a_long_report_is_not_waited_for(other: Any, monkeypatch: pytest.MonkeyP
     event = happened(date(2001, 3, 1))
     other.execute("SELECT count(*) FROM analytics_analyticsevent")
 
-    assert keep_ahead() == []
+    assert create_partitions_ahead() == []
     assert lies() == {event: "analytics_event_rest"}
     assert record_events(seen=[Seen("view")]) == 1
 
     other.rollback()
-    assert keep_ahead() == [date(2001, 3, 1)]
+    assert create_partitions_ahead() == [date(2001, 3, 1)]
     assert drop_before(datetime(2001, 4, 1, tzinfo=UTC), counted_to=event) == [date(2001, 3, 1)]
 
 
@@ -163,7 +163,7 @@ def test_the_table_is_parted_and_joined_with_all_that_is_in_it() -> None:
             " VALUES ('view', '{}', '', '', '2001-03-31 23:59:59+00') RETURNING id"
         )
         ids += [cursor.fetchone()[0]]
-    plain = (months(), keep_ahead())
+    plain = (months(), create_partitions_ahead())
     call_command("migrate", "analytics", verbosity=0)
 
     assert joined == [(ids[0], longest), *((id_, "") for id_ in ids[1:4])]
@@ -204,6 +204,6 @@ def test_a_month_that_cannot_be_made_keeps_no_other_one(monkeypatch: pytest.Monk
     monkeypatch.setattr(partitions, "_create_partition", failing)
 
     with pytest.raises(StepsFailed, match=f"{ahead[0]:%Y-%m}"):
-        keep_ahead()
+        create_partitions_ahead()
 
     assert [month for month in months() if month in ahead] == ahead[1:]

@@ -18,7 +18,7 @@ from content.api.delivery import WHOLE
 from content.models import Layer, ModuleInstance, Post, PostModule
 from content.posts.variations import create_variation
 from content.store import post_queries
-from content.store.arms import as_original
+from content.store.arms import with_place_of_original
 from content.store.media_usage import media_of, rebuild_references
 from content.store.traffic import change_variation
 from media.models import Asset
@@ -43,7 +43,7 @@ ODD_PROPS: Final[JsonObject] = {
 
 def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None = None) -> Any:
     """Return the post rendered from models, with one query per part; `shown` is the displayed variation."""
-    original, post = post, as_original(shown, post) if shown is not None else post
+    original, post = post, with_place_of_original(shown, post) if shown is not None else post
     shared = {
         (post.pk, place.instance_id) for place in post.placements.filter(instance__scope="global")
     }

@@ -9,7 +9,7 @@ import pytest
 from proofroom.core.caching.rate_limits import (
     HitCount,
     client_address,
-    is_allowed_freely,
+    is_allow_listed,
     rate_limit_key,
 )
 from tests import make
@@ -165,7 +165,7 @@ def test_addresses_on_the_list_are_not_counted(settings: Any, address: str, is_f
 
     found = [ApiClient().get("/api/posts", REMOTE_ADDR=address) for _ in range(2)]
 
-    assert is_allowed_freely(address) is is_free
+    assert is_allow_listed(address) is is_free
     assert [answer.status_code for answer in found] == [401, 401 if is_free else 429]
     assert ("X-RateLimit-Limit" in found[0]) is not is_free
 

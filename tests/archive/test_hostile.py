@@ -25,7 +25,7 @@ from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change
 from proofroom.shared_content.shared_types import SharedKind
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.services import edited_term
+from proofroom.taxonomies.services import changed_term_document
 from proofroom.taxonomies.shared_kind import TermKind
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import edited_menu
@@ -367,7 +367,7 @@ def test_a_forged_base_hides_nothing_that_is_staged(archive):
 def proposed() -> bytes:
     site.fill()
     term, menu = Term.objects.get(), Menu.objects.get()
-    propose(TermKind(), term.pk, edited_term(term, name="Coffees"))
+    propose(TermKind(), term.pk, changed_term_document(term, name="Coffees"))
     items = [{"label": "Home", "type": "custom", "url": "/"}]
     document = edited_menu(menu, name="Top", slug=menu.slug, locale=menu.locale, items=items)
     propose(MenuKind(), menu.pk, document)

@@ -8,7 +8,7 @@ import pytest
 
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import validate
-from proofroom_apps.imports.html_reader import SOURCE_IDS, blocks_of_html, only_blocks
+from proofroom_apps.imports.html_reader import SOURCE_IDS, blocks_of_html, frames_to_links
 from tests.imports.html_cases import CASES
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
@@ -28,7 +28,7 @@ PASTED = """async (sources) => {
 
 
 def imported(html: str) -> dict[str, Any]:
-    blocks = only_blocks(blocks_of_html(html))
+    blocks = frames_to_links(blocks_of_html(html))
     for block in blocks:
         attrs = block.get("attrs")
         if isinstance(attrs, dict):

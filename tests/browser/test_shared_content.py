@@ -10,7 +10,7 @@ import pytest
 
 from content.modules.global_modules import create_global, edit_global
 from proofroom.shared_content.approval import set_modes
-from proofroom.shared_content.proposals import waiting_for
+from proofroom.shared_content.proposals import find_waiting_proposal
 from proofroom.shared_content.shared_types import GLOBAL_MODULE
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
@@ -67,7 +67,7 @@ def test_a_global_module_is_previewed_approved_and_its_history_compared(open_pag
     admin.get_by_text("No change is waiting here.").wait_for()
     module.refresh_from_db()
     assert module.props["title"] == "Write to us"
-    assert waiting_for(GLOBAL_MODULE, module.pk) is None
+    assert find_waiting_proposal(GLOBAL_MODULE, module.pk) is None
     admin.get_by_role("link", name="History").click()
     admin.get_by_text("approved by admin").wait_for()
     keep(admin, "history")

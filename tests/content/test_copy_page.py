@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import ModuleInstance, Post, PostJob
 from content.posts import jobs
-from content.posts.copy import copy_page, pages_to_copy
+from content.posts.copy import copy_page, list_descendants_to_copy
 from content.posts.jobs import start_copy
 from content.posts.trash import delete_post
 from content.store import post_repository, search
@@ -131,7 +131,7 @@ def test_what_stands_below_is_counted_before_any_of_it_is_read() -> None:
         page(f"below{number}", top)
 
     with CaptureQueriesContext(connection) as asked:
-        found = pages_to_copy(top.pk, most=3)
+        found = list_descendants_to_copy(top.pk, most=3)
 
     assert len(found) == 3
     assert len(asked) == 1

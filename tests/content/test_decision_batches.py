@@ -15,10 +15,10 @@ from content.inbox.decision_batches import (
     DECISION_BATCHES,
     begin_batch,
     cancel_batch,
-    counts_of,
+    count_batch_outcomes,
     find_batch,
 )
-from content.inbox.decisions import Marked, Word, decide_of_post, find_waiting_rows, require_all
+from content.inbox.decisions import Marked, Word, decide_for_post, find_queued_rows, require_all
 from content.models import (
     BatchState,
     DecisionBatch,
@@ -76,7 +76,7 @@ def test_each_decision_needs_a_right_of_its_own(right: str, allowed: set[tuple[s
         for word in words:
             marked = {row.pk: Marked(row.pk, row.seen, word)}
             with suppress(NotAllowed):
-                require_all(actor, find_waiting_rows(marked.values(), actor), marked)
+                require_all(actor, find_queued_rows(marked.values(), actor), marked)
                 found.add((row.layer, word))
 
     assert found == allowed
@@ -97,13 +97,13 @@ def test_what_moved_is_left_and_a_worker_that_died_is_followed_by_another(
     batch = begin_batch(marks=proposed, actor=editor(), note="As agreed")
     make.staged(posts[1], {"metaDescription": "Moved meanwhile"}, by=make.agent_actor())
     Post.objects.filter(pk=posts[3].pk).delete()
-    monkeypatch.setattr(decision_batches, "decide_of_post", dying_at(posts[4]))
+    monkeypatch.setattr(decision_batches, "decide_for_post", dying_at(posts[4]))
 
     for _ in range(6):  # each time it comes to that post, the worker dies
         with pytest.raises(KeyboardInterrupt):
             DECISION_BATCHES.execute(batch.pk)
     monkeypatch.undo()
-    assert counts_of([batch.pk])[batch.pk][DecisionOutcome.WAITING] > 0
+    assert count_batch_outcomes([batch.pk])[batch.pk][DecisionOutcome.WAITING] > 0
     DECISION_BATCHES.execute(batch.pk)
     DECISION_BATCHES.execute(batch.pk)
 
@@ -148,7 +148,7 @@ def layer_of(mark: Marked) -> str:
 
 def dying_at(post: Post) -> Any:
     def decide(**given: Any) -> Any:
-        done = decide_of_post(**given)
+        done = decide_for_post(**given)
         if given["post"] == post:
             raise KeyboardInterrupt
         return done

@@ -10,6 +10,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.definitions import (
     coerce_markdown,
+    exclusion_reason,
     find_module,
     find_module_group,
     find_post_type,
@@ -21,7 +22,6 @@ from proofroom.definitions import (
     validate_custom_fields,
     validate_overrides,
     validate_props,
-    why_excluded,
 )
 
 UUID_ = "6f9619ff-8b86-d011-b42d-00cf4fc964ff"
@@ -169,5 +169,5 @@ def test_custom_fields_are_checked_like_props():
 
 
 def test_why_a_module_is_excluded():
-    assert why_excluded("page", "hero") is None
-    assert why_excluded("page", "nix") == "no module named 'nix'"
+    assert exclusion_reason("page", "hero") is None
+    assert exclusion_reason("page", "nix") == "no module named 'nix'"

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from content.find_replace.services import find_and_replace
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
@@ -163,7 +163,7 @@ def reconsidering(layer: Layer) -> Work:
     post = staged(layer)
     done = reject(post_id=post.pk, layer=layer, actor=person())
     ids = [done.rejection]
-    return lambda: take_back_rejections(post_id=post.pk, rejections=ids, actor=person())
+    return lambda: undo_rejections(post_id=post.pk, rejections=ids, actor=person())
 
 
 def submit_form() -> Work:

@@ -18,7 +18,12 @@ from proofroom.core.actor import Actor
 from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
-from proofroom.notifications.queries import count_unread, count_unseen, describe, notifications_of
+from proofroom.notifications.queries import (
+    count_unread,
+    count_unseen,
+    describe,
+    visible_notifications,
+)
 from proofroom.notifications.services import add_notifications
 from proofroom_apps.feedback.models import Feedback
 from proofroom_apps.feedback.services import change_feedback, create_feedback, delete_feedback
@@ -118,7 +123,7 @@ def tell() -> None:
 
 
 def lines(actor: Actor) -> list[str]:
-    return [line.text.text for line in describe(list(notifications_of(actor)))]
+    return [line.text.text for line in describe(list(visible_notifications(actor)))]
 
 
 def test_people_are_notified_of_what_they_may_decide_on(posts: tuple[Post, Post]) -> None:

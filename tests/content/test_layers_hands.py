@@ -16,7 +16,7 @@ from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
 from content.store import document_edits
-from content.store.layer_state import Mark, mark_of, writers_of
+from content.store.layer_state import Attribution, find_writers, mark_of
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.core.json import format_time
 from proofroom.core.models import Event
@@ -259,7 +259,9 @@ def test_a_rejection_under_an_old_digest_drops_nothing() -> None:
 
 def test_a_position_that_nobody_marked_is_the_latest_orders() -> None:
     """A later order below may displace other modules than the staged ones."""
-    earlier, later = (replace(Mark.of(make.agent_actor()), at=f"2026-01-0{day}") for day in (1, 2))
+    earlier, later = (
+        replace(Attribution.of(make.agent_actor()), at=f"2026-01-0{day}") for day in (1, 2)
+    )
     marks = {"modules.a.position": earlier, "modules.b.position": later, "post.title": earlier}
 
     assert mark_of(marks, "modules.c.position") == later
@@ -280,7 +282,7 @@ def test_hands_on_parts_of_an_added_module_stay_known_whatever_is_staged_next() 
     marks = make.layers(post).review.marks
     assert marks[f"modules.{id_}"].is_agents
     assert (path in marks, marks[path].is_agents) == (True, False)
-    assert {mark.is_agents for mark in writers_of(marks, f"modules.{id_}")} == {True, False}
+    assert {mark.is_agents for mark in find_writers(marks, f"modules.{id_}")} == {True, False}
     # A change that is no longer staged has no mark.
     reject(post_id=post.pk, layer=Layer.REVIEW, paths=[f"modules.{id_}"], actor=make.actor(EDITOR))
     assert not [known for known in make.layers(post).review.marks if id_ in known]

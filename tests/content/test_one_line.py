@@ -11,7 +11,7 @@ from forms.fields import Field
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.definitions.fields import check_line
-from proofroom.taxonomies.services import edited_term
+from proofroom.taxonomies.services import changed_term_document
 from proofroom.webhooks.rules import clean_name as name_of_webhook
 from proofroom_apps.feedback.services import create_feedback
 from proofroom_apps.menus.items import clean_items
@@ -96,7 +96,7 @@ def test_a_name_that_was_replaced_can_be_saved_again(character: str) -> None:
     term.refresh_from_db()
     menu.refresh_from_db()
     assert (term.name, menu.name) == (name, name)
-    edited_term(term, name=term.name, slug="other")
+    changed_term_document(term, name=term.name, slug="other")
 
 
 @pytest.mark.django_db

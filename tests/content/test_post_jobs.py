@@ -19,7 +19,7 @@ from content.posts.job_steps import STEPS
 from content.posts.jobs import (
     POST_JOBS,
     cancel_job,
-    outcomes_of,
+    count_job_outcomes,
     start_copy,
     start_job,
     undo_job,
@@ -98,7 +98,7 @@ def test_a_page_that_went_meanwhile_is_left_out_with_all_below_it() -> None:
     POST_JOBS.execute(job.pk)
 
     assert copied() == ["/top-copy", "/top-copy/other"]
-    assert outcomes_of(job) == {"done": 2, "refused": 3}
+    assert count_job_outcomes(job) == {"done": 2, "refused": 3}
     refused = job.items.filter(outcome=JobOutcome.REFUSED)
     assert all("moved or deleted" in item.why for item in refused)
 
@@ -111,7 +111,7 @@ def test_a_page_whose_address_is_taken_keeps_no_other_one_back() -> None:
 
     POST_JOBS.execute(job.pk)
 
-    assert outcomes_of(job) == {"done": 4, "refused": 1}
+    assert count_job_outcomes(job) == {"done": 4, "refused": 1}
     assert "other" in job.items.get(outcome=JobOutcome.REFUSED).why
 
 
@@ -176,7 +176,7 @@ def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
     address = f"/admin/content/postjob/{job.pk}/change/"
     assert "Continue undo" not in client.get(address).content.decode()
     client.post(address, {"action": "cancel"})
-    assert outcomes_of(job) == {"undone": 1, "done": 2}
+    assert count_job_outcomes(job) == {"undone": 1, "done": 2}
     said = client.get(address).content.decode()
     assert "Cancelled. You can continue the undo here." in said
     assert "Continue undo" in said
@@ -189,7 +189,7 @@ def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
 
     job.refresh_from_db()
     assert (job.state, job.done, job.total) == (JobState.DONE, 3, 3)
-    assert outcomes_of(job) == {"undone": 3}
+    assert count_job_outcomes(job) == {"undone": 3}
     assert {row.status for row in Post.objects.all()} == {Status.DRAFT}
     assert "Continue undo" not in client.get(address).content.decode()
     with pytest.raises(Conflict):
@@ -209,7 +209,7 @@ def test_an_undone_copy_keeps_what_was_changed_since_and_what_stands_above_it() 
     undo_job(job_id=job.pk, actor=make.actor("admin"))
 
     assert copied() == ["/top-copy", "/top-copy/middle", "/top-copy/middle/leaf"]
-    assert outcomes_of(job) == {"undone": 2, "kept": 3}
+    assert count_job_outcomes(job) == {"undone": 2, "kept": 3}
 
 
 @pytest.mark.parametrize(
@@ -229,7 +229,7 @@ def test_the_status_of_many_posts_is_set_and_undone(kind: JobKind, before: str, 
         kind=kind, post_ids=[post.pk for post in [*posts, there]], actor=make.actor("admin")
     )
 
-    assert outcomes_of(job) == {"done": 2, "unchanged": 1}
+    assert count_job_outcomes(job) == {"done": 2, "unchanged": 1}
     assert {row.status for row in Post.objects.all()} == {after}
     undo_job(job_id=job.pk, actor=make.actor("admin"))
     assert {row.status for row in Post.objects.filter(pk__in=[p.pk for p in posts])} == {before}
@@ -400,7 +400,7 @@ def test_unpublishing_changes_what_is_live_and_nothing_else() -> None:
 
     found = dict(Post.objects.values_list("slug", "status"))
     assert found == {"published": "draft", "draft": "draft", "archived": "archived"}
-    assert outcomes_of(job) == {JobOutcome.DONE: 1, JobOutcome.UNCHANGED: 2}
+    assert count_job_outcomes(job) == {JobOutcome.DONE: 1, JobOutcome.UNCHANGED: 2}
     undo_job(job_id=job.pk, actor=admin)
     POST_JOBS.execute(job.pk)
     again = Post.objects.get(pk=live.pk)

@@ -20,7 +20,7 @@ from content.posts.create import create_post, propose_post
 from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation, promote_variation
-from content.rules.references import without_missing
+from content.rules.references import drop_missing_references
 from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from proofroom.core.errors import RuleViolation
@@ -501,4 +501,4 @@ def test_what_is_no_mark_of_a_stored_text_is_passed_over() -> None:
     before = PostDocument(type="page", locale="en", fields={})
     after = before.with_module(prose)
 
-    assert without_missing(before, after, diff(before, after)) == (after, [])
+    assert drop_missing_references(before, after, diff(before, after)) == (after, [])

@@ -12,7 +12,7 @@ import pytest
 from django.utils import timezone
 
 from content.document.document import PostDocument
-from content.inbox.rejections import forget_old_rejections, take_back_rejections
+from content.inbox.rejections import delete_old_rejections, undo_rejections
 from content.layers import digest_of, submit
 from content.layers.reject import reject
 from content.models import Layer, Post, QueuedChange, RejectedChange
@@ -37,7 +37,7 @@ def drop(post: Post, *paths: str, layer: Layer = Layer.AI_REVIEW) -> int:
 
 
 def back(post: Post, *rejections: int, by: Any = None, **more: Any) -> Any:
-    return take_back_rejections(
+    return undo_rejections(
         post_id=post.pk, rejections=rejections, actor=by or make.actor("editor"), **more
     )
 
@@ -287,7 +287,7 @@ def test_what_is_too_large_is_not_kept_and_the_rest_is() -> None:
 
     assert [row.is_kept for row in RejectedChange.objects.order_by("pk")] == [True, False]
     assert back(post, rejection).paths == ("post.title",)
-    assert forget_old_rejections() == 0
+    assert delete_old_rejections() == 0
 
 
 @pytest.mark.services

@@ -17,7 +17,7 @@ from content.posts.move import Place, move_posts
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation
 from content.store.digest import digest_of
-from content.store.scopes import in_scope_of, sees, visible_to
+from content.store.scopes import can_view, changeable_by, visible_to
 from content.translations.translate import create_translation, propose_translation
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
 from proofroom.core.actor import Actor
@@ -67,7 +67,7 @@ def test_without_limits_nothing_is_asked_and_everything_is_seen(docs: Post) -> N
     with CaptureQueriesContext(
         connection,
     ) as seen:
-        assert sees(editor, docs)
+        assert can_view(editor, docs)
         assert editor.can("posts.publish", docs)
     assert len(seen) == 0
 
@@ -121,7 +121,7 @@ def test_a_role_that_reads_all_changes_its_part_alone(docs: Post) -> None:
     news = Post.objects.get(title="News")
 
     assert seen_by(actor) >= {"News", "Docs"}
-    assert set(in_scope_of(Post.objects.all(), actor)) == {news}
+    assert set(changeable_by(Post.objects.all(), actor)) == {news}
     assert actor.can("posts.view", docs)
     assert not actor.can("posts.edit", docs)
     with pytest.raises(NotAllowed) as refused:
@@ -183,7 +183,7 @@ def test_nothing_is_made_outside(docs: Post) -> None:
             create_post(actor=actor, type="page", fields={**fields, "parentId": parent})
     assert Post.objects.count() == before
     made = create_post(actor=actor, type="page", fields={**fields, "parentId": str(docs.pk)})
-    assert sees(actor, made)
+    assert can_view(actor, made)
 
 
 def test_nothing_is_brought_out_of_the_scope(docs: Post) -> None:
@@ -261,12 +261,12 @@ def test_a_proposed_post_is_inside_by_what_is_proposed(docs: Post, via: Any) -> 
 def test_statements_are_fixed(docs: Post) -> None:
     install = Post.objects.get(title="Install")
     actor = limited(sections=[docs.pk], terms=[], locales=["en"])
-    sees(actor, install)  # the role and the addresses of its sections are read once
+    can_view(actor, install)  # the role and the addresses of its sections are read once
     for count in (2, 12):
         while Post.objects.filter(parent=docs).count() < count:
             page(f"Page {Post.objects.count()}", docs)
         with CaptureQueriesContext(connection) as listed:
             assert len(visible_to(Post.objects.alive(), actor).filter(parent=docs)) == count
         with CaptureQueriesContext(connection) as asked:
-            assert sees(actor, install)
+            assert can_view(actor, install)
         assert (len(listed), len(asked)) == (1, 1)

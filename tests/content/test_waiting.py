@@ -13,7 +13,7 @@ from django.core.management import call_command
 
 from content.document.document import PostDocument
 from content.inbox.queries import QueueFilter, filter_queue
-from content.inbox.rejections import take_back_rejections
+from content.inbox.rejections import undo_rejections
 from content.inbox.rows import check_queue
 from content.layers import (
     approve,
@@ -22,7 +22,7 @@ from content.layers import (
     revert_run,
     revert_to_revision,
     submit,
-    take_back_run,
+    withdraw_run,
 )
 from content.models import Draft, Layer, Post, QueuedChange, Revision, Status
 from content.posts.decide import decide
@@ -93,12 +93,12 @@ def _step(post: Post, chance: Random) -> None:
             accept=some[:1],
             refuse=some[1:],
         ),
-        lambda: take_back_rejections(
+        lambda: undo_rejections(
             post_id=post.pk,
             rejections=list(post.rejected.values_list("rejection", flat=True)[:1]),
             actor=admin,
         ),
-        lambda: take_back_run(post_id=post.pk, run_id=RUN, actor=admin),
+        lambda: withdraw_run(post_id=post.pk, run_id=RUN, actor=admin),
         lambda: revert_run(post_id=post.pk, run_id=RUN, actor=admin),
         lambda: revert_to_revision(
             post_id=post.pk,

@@ -59,7 +59,7 @@ def die(job: PostJob) -> None:
         patch.object(POST_JOBS, "execute_part", side_effect=Killed),
         pytest.raises(Killed),
     ):
-        POST_JOBS.take_up(job.pk)
+        POST_JOBS.run_turn(job.pk)
 
 
 def test_every_kind_has_an_index_of_what_runs() -> None:
@@ -112,7 +112,7 @@ def test_a_job_whose_messages_wait_long_behind_others_waits() -> None:
 
     for _time in range(40):
         assert sweep() == 1
-    POST_JOBS.take_up(job.pk)
+    POST_JOBS.run_turn(job.pk)
 
     job.refresh_from_db()
     assert (job.state, job.done) == (JobState.DONE, 1)

@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from proofroom.core.caching import redis_cache
 from proofroom.core.caching.redis_cache import CountingRedisCache, count_hit
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 from tests import make
 from tests.api_client import ApiClient
 
@@ -29,7 +29,7 @@ def no_redis(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             "LOCATION": f"redis://127.0.0.1:{port}/0",
         }
     }
-    monkeypatch.setattr(redis_cache, "_outage_logged", OnceAMinute())
+    monkeypatch.setattr(redis_cache, "_outage_logged", MinuteTimer())
     monkeypatch.setattr(redis_cache, "_failed_at", None)
     redis_cache._local_counters.clear()
 
@@ -41,7 +41,7 @@ def test_hits_are_counted_here_and_one_line_a_minute_says_so(
         assert [count_hit("key", 60) for _ in range(3)] == [1, 2, 3]
         assert count_hit("another", 60) == 1
         assert len(caplog.records) == 1
-        monkeypatch.setattr(redis_cache, "_outage_logged", OnceAMinute())
+        monkeypatch.setattr(redis_cache, "_outage_logged", MinuteTimer())
         monkeypatch.setattr(redis_cache, "_PAUSE_SECONDS", 0)
         assert count_hit("key", 60, 40) == 43
 

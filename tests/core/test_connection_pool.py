@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
-from proofroom.core.database.faults import is_database_away
+from proofroom.core.database.faults import is_database_unreachable
 from proofroom.core.database.postgresql import pool as module
 from proofroom.core.database.postgresql.pool import ConnectionPool
 
@@ -108,4 +108,4 @@ def raised(cause: BaseException, of: type[Exception] = OperationalError) -> Base
 def test_only_what_is_about_the_connection_means_that_the_database_is_away(
     error: BaseException | None, is_away: bool
 ) -> None:
-    assert is_database_away(error) is is_away
+    assert is_database_unreachable(error) is is_away

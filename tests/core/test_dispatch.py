@@ -410,7 +410,7 @@ class WritesAlong(ListenerOfMany):
     def __call__(self, event: Event) -> None:
         since = "never" if self.wrong(event) else timezone.now()
         row = QueueFailure(error=str(event.pk), text="", since=since, failed_at=timezone.now())
-        outbox.insert_along([row])
+        outbox.insert_with_deliveries([row])
         super().__call__(event)
 
 

@@ -404,14 +404,14 @@ def test_an_answer_with_a_cookie_is_nobody_else_s() -> None:
     from django.test import RequestFactory
 
     from proofroom.core.caching.answer_cache import CachedAnswer, answers
-    from proofroom.core.caching.front_cache import FrontRequest, front_cache, keep_in_front
+    from proofroom.core.caching.front_cache import FrontRequest, front_cache, mark_cacheable
 
     request = RequestFactory().get("/own", headers={"host": "localhost"})
 
     def view(request: Any) -> HttpResponse:
         response = HttpResponse("mine")
         response.set_cookie("who", "me")
-        return keep_in_front(response, LiveState(1, None), CachedAnswer(b"mine", '"e"'))
+        return mark_cacheable(response, LiveState(1, None), CachedAnswer(b"mine", '"e"'))
 
     front_cache(view)(request)
 

@@ -11,7 +11,7 @@ from forms.form_input import _safe_target
 from proofroom.core.errors import RuleViolation
 from proofroom.core.http_client.address_guard import check_url
 from proofroom.core.validation.host_names import has_valid_host, is_host
-from proofroom.oauth.redirects import redirect_fault
+from proofroom.oauth.redirects import redirect_uri_error
 from proofroom_apps.menus.items import _url_of
 from seo.redirect_paths import clean_to
 from tests import make
@@ -67,7 +67,7 @@ def _refusals() -> dict[str, Callable[[str], object]]:
     """Return each way to enter a URL; all raise an error."""
 
     def register(address: str) -> None:
-        if redirect_fault(address):
+        if redirect_uri_error(address):
             raise ValueError(address)
 
     return {

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from proofroom.core.errors import RuleViolation
-from proofroom.core.validation.input_validation import is_deeper, refuse_unstorable
+from proofroom.core.validation.input_validation import is_deeper, reject_unstorable
 
 Value = Any
 
@@ -37,7 +37,7 @@ def _nested(levels: int) -> Value:
 )
 def test_the_path_of_what_is_wrong_is_named(value: Value, path: str) -> None:
     with pytest.raises(RuleViolation) as caught:
-        refuse_unstorable(value)
+        reject_unstorable(value)
 
     assert list(caught.value.details) == [path]
     assert "\x00" not in caught.value.message
@@ -46,13 +46,13 @@ def test_the_path_of_what_is_wrong_is_named(value: Value, path: str) -> None:
 
 def test_the_field_stands_before_the_path() -> None:
     with pytest.raises(RuleViolation) as caught:
-        refuse_unstorable({"a": "\x00"}, "context")
+        reject_unstorable({"a": "\x00"}, "context")
 
     assert list(caught.value.details) == ["context.a"]
 
 
 def test_what_can_be_stored_passes() -> None:
-    refuse_unstorable(
+    reject_unstorable(
         {"a": [1, -(2**53), 2**53, 0.1, True, None, "Grüße 🙂\n"], "b": {"c": _nested(61)}}
     )
 
@@ -60,8 +60,8 @@ def test_what_can_be_stored_passes() -> None:
 def test_nesting_is_bounded() -> None:
     assert not is_deeper(_nested(64))
     assert is_deeper(_nested(65))
-    refuse_unstorable(_nested(64))
+    reject_unstorable(_nested(64))
     with pytest.raises(RuleViolation, match="64 levels"):
-        refuse_unstorable(_nested(65))
+        reject_unstorable(_nested(65))
     with pytest.raises(RuleViolation, match="64 levels"):
-        refuse_unstorable(_nested(100_000))
+        reject_unstorable(_nested(100_000))

@@ -17,7 +17,7 @@ STEPS = {
     "agents_app.tasks.sweep_runs": [
         "agents_app.runs.lifecycle._wake_waiting",
         "agents_app.runs.lifecycle.settle_abandoned",
-        "agents_app.tasks.wake_waiting",
+        "agents_app.tasks.requeue_stalled_reverts",
     ],
     "analytics.tasks.add_up_events": [
         "analytics.tasks.add_all",
@@ -28,13 +28,13 @@ STEPS = {
         "analytics.tasks.merge_batches",
     ],
     "analytics.tasks.prune_events": [
-        "analytics.tasks.keep_ahead",
+        "analytics.tasks.create_partitions_ahead",
         "analytics.tasks.forget_old_events",
         "analytics.tasks.forget_old_figures",
     ],
     "content.tasks.purge_trash": [
         "content.tasks.delete_expired_copies",
-        "content.tasks.forget_old_rejections",
+        "content.tasks.delete_old_rejections",
         "content.tasks.forget_old_jobs",
         "content.tasks._empty_trash",
     ],

@@ -10,11 +10,11 @@ from django.db.models import F
 
 from content.models import ModuleInstance, Post, PostModule
 from proofroom.core.database.inserts import (
-    insert_if_free,
-    insert_new,
+    insert_ignoring_conflicts,
     insert_rows,
+    insert_unless_conflict,
     update_row,
-    write_over,
+    upsert_rows,
 )
 from proofroom.core.database.statements import Update, new_instance
 from proofroom.core.models import Event
@@ -68,10 +68,10 @@ def test_a_text_that_is_too_long_is_refused_not_cut() -> None:
 def test_what_another_one_has_is_not_stored() -> None:
     post = make.post()
     other = Post(id=uuid4(), type=post.type, locale=post.locale, slug=post.slug, title="Other")
-    assert not insert_if_free(other)
+    assert not insert_unless_conflict(other)
     assert not Post.objects.filter(pk=other.pk).exists()
     other.slug = f"{post.slug}-2"
-    assert insert_if_free(other, [instance(props={})])
+    assert insert_unless_conflict(other, [instance(props={})])
     assert Post.objects.get(pk=other.pk).title == "Other"
 
 
@@ -81,8 +81,10 @@ def test_updates_go_with_the_rows_and_without_any() -> None:
     label = Update(lambda id_, label: (ModuleInstance.objects.filter(pk=id_), {"label": label}))
 
     insert_rows([second], updates=[label.bound(first.pk, "A2")])
-    insert_new([first, third], updates=[label.bound(first.pk, "A3"), label.bound(second.pk, "B2")])
-    insert_new([], updates=[label.bound(third.pk, "C2")])
+    insert_ignoring_conflicts(
+        [first, third], updates=[label.bound(first.pk, "A3"), label.bound(second.pk, "B2")]
+    )
+    insert_ignoring_conflicts([], updates=[label.bound(third.pk, "C2")])
 
     ids = [first.pk, second.pk, third.pk]
     labels = dict(ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "label"))
@@ -98,7 +100,9 @@ def test_updates_come_once_with_rows_of_several_statements(monkeypatch: pytest.M
     )
 
     insert_rows([instance(props={}) for _ in range(5)], updates=[count.bound(counted.pk)])
-    insert_new([instance(props={}) for _ in range(5)], updates=[count.bound(counted.pk)])
+    insert_ignoring_conflicts(
+        [instance(props={}) for _ in range(5)], updates=[count.bound(counted.pk)]
+    )
 
     counted.refresh_from_db()
     assert counted.version == 3
@@ -108,8 +112,8 @@ def test_only_the_named_columns_are_written_over() -> None:
     module = instance(props={"title": "A"}, label="Before")
     insert_rows([module])
     module.props, module.label = {"title": "B"}, "After"
-    write_over([module], ["props"])
-    write_over([], ["props"])
+    upsert_rows([module], ["props"])
+    upsert_rows([], ["props"])
     module.refresh_from_db()
     assert (module.props, module.label) == ({"title": "B"}, "Before")
 

@@ -15,7 +15,7 @@ from proofroom.core.api.exceptions import handle
 from proofroom.core.database.faults import (
     TABLES_CHANGED_MESSAGE,
     describe_outage,
-    is_database_away,
+    is_database_unreachable,
 )
 from proofroom.core.database.postgresql.base import DatabaseWrapper
 from tests import make
@@ -108,7 +108,7 @@ def test_later_in_a_transaction_nothing_is_changed_and_the_next_attempt_succeeds
     with pytest.raises(OperationalError) as raised:
         change()
 
-    assert is_database_away(raised.value)
+    assert is_database_unreachable(raised.value)
     outage = describe_outage(raised.value)
     assert (outage.message, outage.is_repeatable) == (TABLES_CHANGED_MESSAGE, True)
     answer = handle(raised.value, {})

@@ -18,8 +18,8 @@ from proofroom.archive.rows import Id, Moment
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.errors import (
     describe_translated,
-    faults_of,
     first_fault,
+    list_errors,
     reason_of,
 )
 from proofroom.definitions.fields import check_day
@@ -91,11 +91,11 @@ def test_a_fault_is_said_in_the_language_of_the_reader(
 def test_all_faults_are_said_by_path() -> None:
     error = fault(name="x", spell=1)
 
-    assert faults_of(error, reason_of, root="") == [
+    assert list_errors(error, reason_of, root="") == [
         ("name", "Name it otherwise."),
         ("spell", "Extra inputs are not permitted"),
     ]
-    assert len(faults_of(error, reason_of, root="", limit=1)) == 1
+    assert len(list_errors(error, reason_of, root="", limit=1)) == 1
 
 
 def test_options_of_an_import_are_refused_in_german() -> None:

@@ -13,7 +13,7 @@ from django.template.exceptions import TemplateSyntaxError
 from django.utils import translation
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import kept_stamp
+from proofroom.core.stamps import cached_stamp
 
 PARTS: Mapping[str, str] = {
     "line.html": '<li class="{{ kind }}">{{ words }}{% if is_new %} new{% endif %} {{ page }}</li>',
@@ -95,12 +95,12 @@ def test_a_kept_stamp_is_made_for_each_language_and_while_templates_are_written_
     settings: Any,
 ) -> None:
     with translation.override("en"):
-        english = kept_stamp("admin/posts/row_menu.html")
+        english = cached_stamp("admin/posts/row_menu.html")
     with translation.override("de"):
-        german = kept_stamp("admin/posts/row_menu.html")
-        assert kept_stamp("admin/posts/row_menu.html") is german
+        german = cached_stamp("admin/posts/row_menu.html")
+        assert cached_stamp("admin/posts/row_menu.html") is german
         settings.DEBUG = True
-        assert kept_stamp("admin/posts/row_menu.html") is not german
+        assert cached_stamp("admin/posts/row_menu.html") is not german
 
     assert english is not german
 

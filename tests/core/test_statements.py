@@ -13,8 +13,8 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post, PostModule
 from proofroom.accounts.models import User
 from proofroom.core.database.statements import (
-    Statement,
-    StatementForEach,
+    CompiledQuery,
+    CompiledQueryForEach,
     Update,
     columns_of,
     instance_from_row,
@@ -24,7 +24,7 @@ from tests import make
 
 pytestmark = pytest.mark.django_db
 
-by_id = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
+by_id = CompiledQuery(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
 
 
 def test_rows_are_those_of_the_queryset_for_each_argument() -> None:
@@ -39,7 +39,7 @@ def test_rows_are_those_of_the_queryset_for_each_argument() -> None:
 
 def test_tuples_are_in_the_order_of_values() -> None:
     post = make.post("First")
-    statement = Statement(
+    statement = CompiledQuery(
         lambda ids: Post.objects.filter(pk__in=ids).values("locale", "title", upper=Upper("title"))
     )
 
@@ -50,7 +50,7 @@ def test_tuples_are_in_the_order_of_values() -> None:
 def test_arguments_stay_in_their_places_whatever_their_type_and_number() -> None:
     posts = [make.post(f"Post {number}") for number in range(3)]
     editor = make.user("editor")
-    statement = Statement(
+    statement = CompiledQuery(
         lambda title, ids, author: (
             Post.objects.filter(pk__in=ids, title=title)
             .exclude(author_id=author)
@@ -71,7 +71,7 @@ def test_arguments_stay_in_their_places_whatever_their_type_and_number() -> None
 
 def test_the_second_call_compiles_nothing_and_is_one_query(monkeypatch: pytest.MonkeyPatch) -> None:
     post = make.post()
-    statement = Statement(
+    statement = CompiledQuery(
         lambda ids: PostModule.objects.filter(post_id__in=ids).values("id", "instance__props")
     )
     before = statement.rows([post.pk])
@@ -90,7 +90,7 @@ def test_the_second_call_compiles_nothing_and_is_one_query(monkeypatch: pytest.M
 
 def test_an_argument_that_is_no_parameter_is_refused() -> None:
     with pytest.raises(ValueError, match="not every argument"):
-        Statement(lambda post_id: Post.objects.values("id")).rows(uuid4())
+        CompiledQuery(lambda post_id: Post.objects.values("id")).rows(uuid4())
 
 
 def test_an_instance_can_be_saved_and_loads_what_it_lacks() -> None:
@@ -108,7 +108,7 @@ def test_an_instance_can_be_saved_and_loads_what_it_lacks() -> None:
 
 def test_an_argument_of_another_type_is_compiled_on_its_own() -> None:
     post = make.post("First")
-    statement = Statement(lambda title: Post.objects.filter(title=title).values("title"))
+    statement = CompiledQuery(lambda title: Post.objects.filter(title=title).values("title"))
 
     assert statement.rows("First") == [{"title": "First"}]
 
@@ -139,7 +139,7 @@ def test_a_statement_for_each_has_a_limit_and_an_order_for_each() -> None:
         make.post(f"Beitrag {number}", slug=f"beitrag-{number}", locale="de")
     author = make.user("editor")
     Post.objects.filter(title="Post 3").update(author=author)
-    statement = StatementForEach(
+    statement = CompiledQueryForEach(
         lambda title, locale: (
             Post.objects.filter(locale=locale)
             .exclude(title=title)

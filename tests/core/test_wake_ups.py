@@ -15,7 +15,7 @@ from proofroom.core import outbox
 from proofroom.core.models import QueueFailure
 from proofroom.core.observability.work_ids import bind_ids, current_ids
 from proofroom.core.outbox import wake_ups
-from proofroom.core.outbox.wake_ups import GatheredWakeUps
+from proofroom.core.outbox.wake_ups import BatchedNotifier
 from proofroom.core.task_queue import QueueWatch, send_message
 from tests import make
 from tests.core.listening import Listener, own_subscriptions, subscribe
@@ -49,7 +49,7 @@ class Workers:
 
 @pytest.fixture
 def workers(monkeypatch: pytest.MonkeyPatch) -> Iterator[Workers]:
-    found, gathered = Workers(), GatheredWakeUps()
+    found, gathered = Workers(), BatchedNotifier()
     gathered.turn_on()
     monkeypatch.setattr(wake_ups, "queue_task", found.queue)
     monkeypatch.setattr(wake_ups, "gathered_wake_ups", gathered)
@@ -158,7 +158,7 @@ def test_a_web_process_that_ends_sends_what_still_waits(monkeypatch: pytest.Monk
     own_end, other_end = Pipe(duplex=False)
 
     def serve() -> None:
-        gathered = GatheredWakeUps()
+        gathered = BatchedNotifier()
         gathered.turn_on()
         gathered.add(["first"], [])
         assert own_end.poll(WAIT)

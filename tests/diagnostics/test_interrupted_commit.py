@@ -19,7 +19,7 @@ from proofroom.core.database.faults import (
     UNAVAILABLE_MESSAGE,
     CommitInterrupted,
     describe_outage,
-    is_database_away,
+    is_database_unreachable,
 )
 from tests import make
 
@@ -103,5 +103,5 @@ def test_only_a_connection_that_ends_at_the_commit_leaves_the_outcome_unknown(
     with pytest.raises(OperationalError) as raised:
         write(user, ends=ends)
 
-    assert is_database_away(raised.value)
+    assert is_database_unreachable(raised.value)
     assert describe_outage(raised.value).code == code

@@ -13,7 +13,7 @@ from django.db import transaction
 
 from cms_project.env import Environment
 from cms_project.logs import LogFileHandler, log_file, logging_settings, terminal_stream
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 from proofroom.core.task_queue import send_after_commit
 from tests import make
 from tests.api_client import ApiClient
@@ -65,7 +65,7 @@ def test_what_is_not_there_stays_404(client: Any) -> None:
 def test_the_terminal_is_told_once_in_a_while(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(LogFileHandler, "_failure_report", OnceAMinute())
+    monkeypatch.setattr(LogFileHandler, "_failure_report", MinuteTimer())
     handler = no_folder(tmp_path)
 
     for number in range(5):

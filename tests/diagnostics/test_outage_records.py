@@ -15,15 +15,15 @@ from django.urls import path
 
 from cms_project.observability import is_of_outage
 from proofroom.core.database import faults
-from proofroom.core.database.faults import log_database_away
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.database.faults import log_database_unreachable
+from proofroom.core.once_a_minute import MinuteTimer
 
 AWAY = psycopg.OperationalError("connection timeout expired")
 
 
 def test_one_in_a_minute_is_due() -> None:
     times: Iterator[float] = iter([5.0, 6.0, 64.9, 65.0, 124.0])
-    gate = OnceAMinute(lambda: next(times))
+    gate = MinuteTimer(lambda: next(times))
 
     assert [gate.is_due() for _ in range(5)] == [True, False, False, True, False]
 
@@ -31,11 +31,11 @@ def test_one_in_a_minute_is_due() -> None:
 def test_refused_requests_are_one_error_and_then_information(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(faults, "_outage_logged", OnceAMinute())
+    monkeypatch.setattr(faults, "_outage_logged", MinuteTimer())
     caplog.set_level(logging.INFO)
 
     for number in range(3):
-        log_database_away(AWAY, f"GET /{number}")
+        log_database_unreachable(AWAY, f"GET /{number}")
 
     assert [(one.levelname, one.message) for one in caplog.records] == [
         (level, f"GET /{number}: the database cannot be reached: connection timeout expired")
@@ -70,7 +70,7 @@ def test_a_refused_request_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, client: Client
 ) -> None:
     """Django would log the answer once more, with a traceback."""
-    monkeypatch.setattr(faults, "_outage_logged", OnceAMinute())
+    monkeypatch.setattr(faults, "_outage_logged", MinuteTimer())
     client.raise_request_exception = False
 
     answer = client.get("/")

@@ -194,7 +194,7 @@ def test_a_run_that_kills_its_workers_ends(monkeypatch: pytest.MonkeyPatch) -> N
     def sweep() -> None:
         with monkeypatch.context() as killed:
             killed.setattr(IMPORT_RUNS, "execute", lambda _run_id: None)
-            IMPORT_RUNS.take_up(run.pk)
+            IMPORT_RUNS.run_turn(run.pk)
         ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
         IMPORT_RUNS.resume_late()
         run.refresh_from_db()

@@ -17,7 +17,11 @@ from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.definitions.richtext.schema import validate
 from proofroom_apps.imports.formulas import with_formulas_as_text
-from proofroom_apps.imports.html_reader import blocks_of_html, only_blocks, simplified_in
+from proofroom_apps.imports.html_reader import (
+    blocks_of_html,
+    count_simplified_html,
+    frames_to_links,
+)
 from proofroom_apps.imports.markdown_content import read_markdown
 from proofroom_apps.imports.rich_text import html_of
 from tests import make
@@ -25,7 +29,7 @@ from tests.imports.html_cases import CASES, NUMBERS
 
 
 def markdown(html: str) -> str:
-    document = {"type": "doc", "content": only_blocks(blocks_of_html(html))}
+    document = {"type": "doc", "content": frames_to_links(blocks_of_html(html))}
     assert validate(document) == []
     return to_markdown(document).strip()
 
@@ -36,7 +40,7 @@ def test_html_keeps_what_it_says(html: str, said: str) -> None:
 
 
 def test_lettered_lists_keep_their_letters() -> None:
-    (found,) = only_blocks(blocks_of_html('<ol type="a" start="2"><li>b</ol>'))
+    (found,) = frames_to_links(blocks_of_html('<ol type="a" start="2"><li>b</ol>'))
 
     assert found["attrs"] == {"start": 2, "type": "a"}
 
@@ -44,7 +48,7 @@ def test_lettered_lists_keep_their_letters() -> None:
 def test_what_becomes_simpler_is_counted() -> None:
     html = "<math><mi>x</mi></math><ruby>a<rt>b</rt></ruby><ol reversed><li>a</ol><input type=checkbox>"
 
-    assert sorted(simplified_in(html)) == [
+    assert sorted(count_simplified_html(html)) == [
         "check box, as ☐ or ☑",
         "formula <math>, of which the text is kept",
         "list that counts backwards, with its numbers as text",
@@ -82,7 +86,10 @@ def test_a_page_shows_superscripts_and_subscripts() -> None:
 def test_markdown_of_other_sites_keeps_numbers() -> None:
     content = read_markdown("About 10<sup>6</sup> and <math><mi>x</mi><mo>=</mo><mn>2</mn></math>")
 
-    assert to_text({"type": "doc", "content": only_blocks(content.blocks)}) == "About 10⁶ and x = 2"
+    assert (
+        to_text({"type": "doc", "content": frames_to_links(content.blocks)})
+        == "About 10⁶ and x = 2"
+    )
     assert "formula <math>, of which the text is kept" in content.simpler
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import proofroom_apps.imports
 from proofroom_apps.imports.content_source import Reader
-from proofroom_apps.imports.html_reader import blocks_of_html, left_out_of, limit_depth
+from proofroom_apps.imports.html_reader import blocks_of_html, count_dropped_html, limit_depth
 from proofroom_apps.imports.items import Item, PostItem
 from proofroom_apps.imports.markdown_content import read_markdown
 from proofroom_apps.imports.markdown_dialects import MarkdownSource
@@ -112,7 +112,7 @@ def read_wordpress(text: str) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "Markdown": read_markdown,
     "MDX": lambda text: read_markdown(text, MarkdownSource(is_mdx=True)),
-    "HTML": lambda text: (left_out_of(text), blocks_of_html(text, has_bare_lines=True)),
+    "HTML": lambda text: (count_dropped_html(text), blocks_of_html(text, has_bare_lines=True)),
     "WordPress": read_wordpress,
     "WordPress blocks": lambda text: read_wordpress(f"<!-- wp:paragraph -->{text}"),
 }

@@ -14,7 +14,7 @@ from agents_app.runs.suggestion import FieldSuggestion, SuggestedModuleEdit, Sug
 from content.models import Post
 from proofroom.core.errors import RuleViolation
 from proofroom.core.tools import Arguments
-from proofroom.core.tools.call import call_raw, parse_arguments, without_absent
+from proofroom.core.tools.call import call_raw, drop_omitted, parse_arguments
 from proofroom.core.tools.registry import Tool, all_tools, get_tool
 from proofroom.core.tools.schemas import lean_schema
 from tests import make
@@ -139,7 +139,7 @@ def test_null_within_an_object_is_absent_where_its_keys_are_declared() -> None:
     inner = {"name": "", "number": None, "parentId": "", "free": {"kept": None}}
     clean = {"name": "", "free": {"kept": None}}
 
-    assert without_absent(Outer, {"items": [inner], "one": inner}) == {
+    assert drop_omitted(Outer, {"items": [inner], "one": inner}) == {
         "items": [clean],
         "one": clean,
     }

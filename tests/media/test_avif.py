@@ -8,7 +8,7 @@ from io import BytesIO
 import pytest
 from PIL import Image, ImageCms
 
-from media.containers import blank_metadata
+from media.containers import zero_avif_metadata
 from media.images import clean, normalize_orientation
 from proofroom.core.errors import RuleViolation
 from tests.media.pictures import encoded, moving
@@ -102,7 +102,7 @@ def item_file(count: int, extents: int) -> bytes:
 )
 def test_a_file_that_leads_elsewhere_is_refused(content):
     with pytest.raises(ValueError, match=r"item|parts|box"):
-        blank_metadata(content)
+        zero_avif_metadata(content)
 
 
 def test_a_broken_file_is_damaged():

@@ -146,7 +146,7 @@ def test_a_process_killed_between_file_and_row_leaves_a_known_file(monkeypatch) 
     assert path(row.name) == file
     assert row.due_at is not None
     assert check().is_whole
-    assert file_store.delete_due() == 0  # not while it may still be written
+    assert file_store.delete_due_files() == 0  # not while it may still be written
     StoredFile.objects.update(due_at=timezone.now())
     assert tasks.delete_files() == 1
     assert on_disk() == []

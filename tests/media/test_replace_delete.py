@@ -42,7 +42,7 @@ def replace(
 
 def due_now() -> int:
     StoredFile.objects.filter(due_at__isnull=False).update(due_at=timezone.now())
-    return file_store.delete_due()
+    return file_store.delete_due_files()
 
 
 def test_another_file_has_the_same_id_and_new_names() -> None:
@@ -74,7 +74,7 @@ def test_old_names_go_on_and_then_lead_to_the_new_file(client) -> None:
     made = replace(asset, picture("PNG", (60, 90)))
 
     assert client.get(f"/media/{old}").status_code == 200  # pages in caches show it
-    assert file_store.delete_due() == 0
+    assert file_store.delete_due_files() == 0
     assert due_now() == 4
 
     for gone, present in ((old, made.file.name), (old_small, made.variants["small"])):
@@ -220,7 +220,7 @@ def test_a_storage_that_is_away_is_tried_again(monkeypatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(default_storage, "delete", fails)
         delete_asset(asset_id=asset.pk, actor=make.actor("editor"))
-        assert file_store.delete_due() == 0
+        assert file_store.delete_due_files() == 0
     assert len(on_disk()) == 1
 
     assert due_now() == 1

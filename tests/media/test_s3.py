@@ -74,13 +74,13 @@ def test_a_file_lives_in_the_bucket_from_upload_to_deletion(bucket: Any, client:
     made.refresh_from_db()
     assert len(names(bucket)) == 8
     StoredFile.objects.filter(due_at__isnull=False).update(due_at="2026-01-01T00:00:00Z")
-    assert file_store.delete_due() == 4
+    assert file_store.delete_due_files() == 4
     assert names(bucket) == sorted([str(made.file.name), *made.variants.values()])
     answer = client.get(f"/media/{asset.file.name}")
     assert answer["Location"] == f"https://cdn.example/files/{made.file.name}"
 
     delete_asset(asset_id=asset.pk, actor=editor)
-    assert file_store.delete_due() == 4
+    assert file_store.delete_due_files() == 4
     assert names(bucket) == []
 
 

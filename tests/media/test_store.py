@@ -15,7 +15,7 @@ from media import images
 from media.models import Asset
 from media.presenters import present_asset, site_image
 from media.queries import list_assets
-from media.services.files import AlreadyThere, TooLarge, store_image
+from media.services.files import DuplicateFile, TooLarge, store_image
 from proofroom.core.errors import NotAllowed, RuleViolation
 from tests import make
 
@@ -314,7 +314,7 @@ def test_one_file_that_two_bring_at_once_is_kept_once(monkeypatch: pytest.Monkey
     clean = images.clean
     monkeypatch.setattr(images, "clean", clean_while_another_stores)
 
-    with pytest.raises(AlreadyThere) as refused:
+    with pytest.raises(DuplicateFile) as refused:
         store(content, is_new_only=True)
 
     assert [refused.value.asset] == first == list(Asset.objects.all())

@@ -172,7 +172,7 @@ def test_what_a_killed_worker_wrote_is_deleted_later(monkeypatch) -> None:
     assert len(on_disk()) == 2
 
     StoredFile.objects.filter(due_at__isnull=False).update(due_at=timezone.now())
-    assert file_store.delete_due() == 3
+    assert file_store.delete_due_files() == 3
 
     assert [path.name for path in on_disk()] == [str(asset.file.name).rpartition("/")[2]]
     monkeypatch.setattr(file_store, "put", put)
@@ -206,7 +206,7 @@ def test_a_file_that_is_replaced_meanwhile_keeps_no_sizes_of_the_old_one(monkeyp
     assert render_variants.make_variants(asset.pk, "light") is True
     asset.refresh_from_db()
     assert {opened(name).size for name in asset.variants.values()} == {(60, 30)}
-    file_store.delete_due()
+    file_store.delete_due_files()
     assert len(on_disk()) == 5  # the new one with its sizes, and the old file for a day
 
 
@@ -218,7 +218,7 @@ def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
         from media.services.files import delete_asset
 
         delete_asset(asset_id=of.pk, actor=make.actor("editor"))
-        file_store.delete_due()
+        file_store.delete_due_files()
         return write(of, theme)
 
     content = (Path(django_settings.MEDIA_ROOT) / str(asset.file.name)).read_bytes()
@@ -228,7 +228,7 @@ def test_a_file_that_is_deleted_meanwhile_leaves_nothing(monkeypatch) -> None:
     assert render_variants.make_variants(asset.pk, "light") is False
 
     StoredFile.objects.update(due_at=timezone.now() - timedelta(seconds=1))
-    file_store.delete_due()
+    file_store.delete_due_files()
     assert on_disk() == []
     assert not StoredFile.objects.exists()
 

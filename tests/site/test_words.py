@@ -19,7 +19,7 @@ from proofroom_apps.website import page_frame
 from proofroom_apps.website.management.commands import new_locale
 from proofroom_apps.website.management.commands.new_locale import empty_catalogue
 from proofroom_apps.website.page_frame import use_template_language
-from proofroom_apps.website.site_catalogue import entries_of, labels_of_lists
+from proofroom_apps.website.site_catalogue import entries_of, list_page_titles
 
 FOLDERS = ("templates/site", "templates/modules")
 PLAIN = re.compile(r"{%\s*translate\s+\"([^\"]+)\"")
@@ -148,4 +148,4 @@ def test_a_catalogue_that_is_there_gets_the_words_that_it_has_not(
     assert made.startswith(own.rstrip("\n"))
     assert made.count('msgid "Page not found"') == 1
     assert entries_of(empty_catalogue("fr")).keys() == entries_of(made).keys()
-    assert set(labels_of_lists()) <= {text.partition("\0")[0] for text in entries_of(made)}
+    assert set(list_page_titles()) <= {text.partition("\0")[0] for text in entries_of(made)}

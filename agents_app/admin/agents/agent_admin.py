@@ -43,9 +43,9 @@ from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
-    answers_refusals,
     may,
     require,
+    service_errors_as_http,
 )
 from proofroom_apps.editorial.posts.post_pages import page
 
@@ -95,7 +95,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
         return own + [url for url in super().get_urls() if url.name == f"{_NAME}_changelist"]
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, agent_id: str) -> HttpResponse:
     """Show an agent: its file, provider, and latest runs. The prompt is shown only with `agents.edit`."""
     require(request, _VIEW)
@@ -129,7 +129,7 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
     return form_page(request, template, AgentSwitch, context, title=definition.name)
 
 
-@answers_refusals
+@service_errors_as_http
 def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
     """Show and save the content the agent is limited to."""
     require(request, _EDIT)
@@ -148,7 +148,7 @@ def limit(request: HttpRequest, agent_id: str) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
     """Turn the agent on or off, overriding its file."""
     require(request, _EDIT)
@@ -168,7 +168,7 @@ def switch(request: HttpRequest, agent_id: str) -> HttpResponse:
     return HttpResponseRedirect(reverse(f"admin:{_NAME}_change", args=[agent_id]))
 
 
-@answers_refusals
+@service_errors_as_http
 def try_out(request: HttpRequest, agent_id: str) -> HttpResponse:
     """GET: choose a post. POST: start a dry run."""
     require(request, "agents.edit")

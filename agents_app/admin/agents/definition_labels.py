@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from agents_app.admin.labels import SCOPE_LABELS, format_money, state_badge, tokens_of_answer
-from agents_app.agent_status import Agent, AgentAccount, Answering
+from agents_app.agent_status import Agent, AgentAccount, ResolvedProvider
 from agents_app.ai_settings import provider_label
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction
@@ -32,7 +32,7 @@ _ACCOUNTS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class ScopeLabels:
     """The labels of one scope of an agent. `allowed`: the fields it may propose; empty for all."""
 
     label: str
@@ -46,7 +46,7 @@ def row_of(found: Agent) -> dict[str, Any]:
     return {
         "agent": found.definition,
         "scopes": [
-            Where(
+            ScopeLabels(
                 str(SCOPE_LABELS[entry.scope]),
                 ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
                 ", ".join(entry.allowed_fields or ()),
@@ -58,8 +58,8 @@ def row_of(found: Agent) -> dict[str, Any]:
         "where": [
             str(SCOPE_LABELS[entry.scope]) for entry in found.definition.scopes if entry.enabled
         ],
-        "text": answering_label(found.text),
-        "media": answering_label(found.media) if found.media else "",
+        "text": provider_and_model_label(found.text),
+        "media": provider_and_model_label(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),
         "doubts": found.doubts,
         "account": str(_ACCOUNTS[found.account.state]),
@@ -71,7 +71,7 @@ def row_of(found: Agent) -> dict[str, Any]:
     }
 
 
-def answering_label(answering: Answering) -> str:
+def provider_and_model_label(answering: ResolvedProvider) -> str:
     if answering.is_demo:
         return provider_label(answering.provider)
     vendor = all_vendors().get(answering.provider)

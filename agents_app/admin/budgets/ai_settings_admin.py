@@ -21,9 +21,9 @@ from agents_app.admin.labels import agent_name
 from agents_app.ai_settings import (
     Provider,
     ai_settings,
-    ask_check,
     is_lost,
     providers,
+    request_connection_test,
     update_ai_settings,
 )
 from agents_app.budgets import usage
@@ -33,8 +33,8 @@ from agents_app.budgets.limits import (
     Amount,
     BudgetLimits,
     Unit,
-    begin_of,
     end_of,
+    period_start,
     set_budgets,
     short_text,
     today,
@@ -44,13 +44,13 @@ from agents_app.models import AiSettings, CheckOutcome, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER
 from agents_app.providers.prices import price_list
 from proofroom.core.admin.charts import HEIGHT, Upright, part, upright
-from proofroom.core.admin.form_pages import form_page, refusals_at_fields
+from proofroom.core.admin.form_pages import form_page, service_errors_at_fields
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import RuleViolation
 
@@ -125,7 +125,7 @@ def known_models(found: Sequence[Provider]) -> list[tuple[str, list[str]]]:
 def save_defaults(request: HttpRequest, form: DefaultsForm) -> bool:
     if not form.is_valid():
         return False
-    with refusals_at_fields(form):
+    with service_errors_at_fields(form):
         update_ai_settings(actor=actor_of(request), **form.changes())
     if form.errors:
         return False
@@ -155,14 +155,14 @@ def usage_context(request: HttpRequest, views: list[BudgetView], now: date) -> d
         day = date.fromisoformat(f"{text}-01") if len(text) == len("2030-01") else now
     except ValueError:
         day = now
-    month = begin_of("month", min(day, now) if day.year >= 2000 else now)
+    month = period_start("month", min(day, now) if day.year >= 2000 else now)
     last = end_of("month", month) - timedelta(days=1)
     found = usage.usage(month, last)
     # Show costs if there are any, unless the request selects tokens.
     unit: Unit = "cost" if found.total.cost or not found.total.tokens else "tokens"
     unit = next((name for name in UNITS if name == request.GET.get("unit", "")), unit)
-    is_now = month == begin_of("month", now)
-    before = begin_of("month", month - timedelta(days=1))
+    is_now = month == period_start("month", now)
+    before = period_start("month", month - timedelta(days=1))
     return {
         "month": month,
         "before": before,
@@ -241,12 +241,12 @@ def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def test(request: HttpRequest, provider: str) -> HttpResponse:
     """Request a connection test. The page shows the result."""
     require(request, "agents.edit")
-    with refusals_as_messages(request):
-        ask_check(provider=provider, actor=actor_of(request))
+    with service_errors_as_messages(request):
+        request_connection_test(provider=provider, actor=actor_of(request))
     return HttpResponseRedirect(f"{reverse('admin:agents_app_aisettings_changelist')}#providers")
 
 

@@ -22,17 +22,17 @@ from agents_app.admin.run_dialog.form import (
     begin,
     begins,
     choice_context,
-    chosen_of,
     enabled_on,
     estimate_context,
     for_dialog,
+    selected_agent,
 )
 from agents_app.admin.run_dialog.retry import (
     RetryOption,
-    asked_note,
-    maker_first,
+    requested_note,
+    requested_retry,
     retry_context,
-    retry_of,
+    sort_author_first,
 )
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import AgentDefinition, Scope
@@ -43,7 +43,7 @@ from agents_app.runs.retry import retry_change
 from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX
 from content.layers import Layers
 from content.models import Post
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom_apps.editorial.posts.extensions import FieldAction, FieldActions, FieldPlace
@@ -90,7 +90,7 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
                 field_url(post, place.key, place.module_id, agent.id, place.retried_in),
                 agent.id,
             )
-            for agent in maker_first(serving, place.made_by)
+            for agent in sort_author_first(serving, place.made_by)
         ]
 
     return of
@@ -110,7 +110,7 @@ def field_url(
     return f"{reverse('admin:agents_app_ask_field')}?{query}"
 
 
-@answers_refusals
+@service_errors_as_http
 def ask_field(request: HttpRequest) -> HttpResponse:
     """`?post=&field=&module=`. GET: show the field and its agents. POST: start a run.
 
@@ -143,9 +143,9 @@ def read_request(request: HttpRequest) -> FieldRequest:
     post, layers = read(request, post_id)
     target = find_field(layers.ai_review.document, key, module or None)
     agents = only_enabled(agents_for(Scope.FIELD, target.field_type, key))
-    retry = retry_of(request, layers, target)
+    retry = requested_retry(request, layers, target)
     if retry is not None:
-        agents = maker_first(agents, retry.made_by)
+        agents = sort_author_first(agents, retry.made_by)
     return FieldRequest(post, layers, target, agents, retry)
 
 
@@ -160,7 +160,7 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
                 layer=asked.retry.layer,
                 agent_id=agent_id,
                 actor=actor,
-                note=asked_note(request),
+                note=requested_note(request),
                 run_id=run_id,
             )
         return create_run(
@@ -179,7 +179,7 @@ def start_run(request: HttpRequest, asked: FieldRequest) -> AgentRun:
     input_fields = (
         {"open_ended_context": asked_words(request) or ""}
         if asked.retry is None
-        else {"note": asked_note(request)}
+        else {"note": requested_note(request)}
     )
     wish = {"agent_id": agent_id, "field_key": asked.target.key, **input_fields}
     # The form's token keeps a double click from starting, and paying, two runs.
@@ -198,7 +198,7 @@ def field_page(
     context = {
         **choice_context(request, asked.agents, refused),
         **estimate_context(
-            chosen_of(request, asked.agents), [asked.post], asked_words(request) or ""
+            selected_agent(request, asked.agents), [asked.post], asked_words(request) or ""
         ),
         "field": view,
         "is_empty": value in (None, "", [], {}),

@@ -146,7 +146,9 @@ def asked_agent(request: HttpRequest) -> str:
     return request.POST.get("agent") or request.GET.get("agent", "")
 
 
-def chosen_of(request: HttpRequest, agents: Sequence[AgentDefinition]) -> AgentDefinition | None:
+def selected_agent(
+    request: HttpRequest, agents: Sequence[AgentDefinition]
+) -> AgentDefinition | None:
     """Return the selected agent: the requested one, otherwise the first."""
     agent_id = asked_agent(request)
     return next((agent for agent in agents if agent.id == agent_id), agents[0] if agents else None)

@@ -17,7 +17,7 @@ from agents_app.runs.field_target import FieldTarget
 from agents_app.runs.retry import EarlierProposal, earlier_proposal, pending_marks
 from content.layers import Layers
 from content.models import Layer
-from content.store.layer_state import Mark
+from content.store.layer_state import Attribution
 from proofroom.core.admin.permissions import may
 from proofroom.core.database.lookups import find_by_id
 
@@ -39,7 +39,7 @@ def proposal_effects(layers: Layers, target: FieldTarget) -> list[ProposalEffect
     return [one for one in found if one is not None]
 
 
-def effect_in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+def effect_in_ai_review(hands: Sequence[Attribution]) -> ProposalEffect | None:
     if not hands:
         return None
     person = last_person(hands)
@@ -49,7 +49,7 @@ def effect_in_ai_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
-def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
+def effect_in_review(hands: Sequence[Attribution]) -> ProposalEffect | None:
     if not hands:
         return None
     person = last_person(hands)
@@ -67,7 +67,7 @@ def effect_in_review(hands: Sequence[Mark]) -> ProposalEffect | None:
     return ProposalEffect(text % {"who": person}, is_careful=True)
 
 
-def last_person(hands: Sequence[Mark]) -> str:
+def last_person(hands: Sequence[Attribution]) -> str:
     """Return the last person who edited the change; empty if only agents did."""
     people = [mark for mark in hands if not mark.is_agents]
     if not people:
@@ -88,7 +88,9 @@ class RetryOption:
         return self.earlier.agent_id if self.earlier is not None else ""
 
 
-def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> RetryOption | None:
+def requested_retry(
+    request: HttpRequest, layers: Layers, target: FieldTarget
+) -> RetryOption | None:
     """Return the proposal to try again that the URL names, or None."""
     wanted = request.GET.get("again", "")
     if wanted not in Layer.values:
@@ -97,12 +99,12 @@ def retry_of(request: HttpRequest, layers: Layers, target: FieldTarget) -> Retry
     return RetryOption(layer, earlier_proposal(layers, target, layer))
 
 
-def maker_first(agents: Sequence[AgentDefinition], made_by: str) -> list[AgentDefinition]:
+def sort_author_first(agents: Sequence[AgentDefinition], made_by: str) -> list[AgentDefinition]:
     """Return the agents, the author of the proposal first; the others keep their order."""
     return sorted(agents, key=lambda agent: agent.id != made_by)
 
 
-def asked_note(request: HttpRequest) -> str:
+def requested_note(request: HttpRequest) -> str:
     return (request.POST.get("note") or request.POST.get("words", "")).strip()
 
 
@@ -123,7 +125,7 @@ def retry_context(
         "maker_words": "" if is_offered else why_other_agent(retry.earlier),
         "maker_run_url": "" if is_offered else whole_run_url(request, retry.earlier),
         "proposal_effects": proposal_effects(layers, target),
-        "note": asked_note(request),
+        "note": requested_note(request),
         # Every agent takes the note, even one that takes no instructions.
         "taking_words": (),
     }

@@ -16,9 +16,9 @@ from agents_app.admin.run_dialog.form import (
     begin,
     begins,
     choice_context,
-    chosen_of,
     estimate_context,
     for_dialog,
+    selected_agent,
 )
 from agents_app.definitions.agents import agents_for, only_enabled, translators
 from agents_app.definitions.schema import Scope
@@ -29,9 +29,9 @@ from agents_app.runs.scopes import visible_runs
 from content.document.labels import label_of, module_names
 from content.layers import Layers
 from content.models import Post
-from content.store.scopes import in_scope_of
+from content.store.scopes import changeable_by
 from content.translations.source_comparison import texts_to_translate
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
@@ -39,7 +39,7 @@ from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read
 
 
-@answers_refusals
+@service_errors_as_http
 def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET: show the agents, `?agent=` selects one. POST: start a run."""
     require(request, "agents.dropdown")
@@ -65,7 +65,7 @@ def start(request: HttpRequest, post_id: UUID) -> HttpResponse:
     context = {
         "fields": [(path, label_of(path, layers.ai_review.document, names)) for path in fields],
         **choice_context(request, agents, refused),
-        **estimate_context(chosen_of(request, agents), [post], asked_words(request) or ""),
+        **estimate_context(selected_agent(request, agents), [post], asked_words(request) or ""),
         "action": reverse("admin:agents_app_run_start", args=[post.pk]),
         "back": post_url("change", post),
         "waiting": len(layers.ai_review.changes),
@@ -102,7 +102,7 @@ _POSTS: Final = 100
 _EARLIER: Final = 5
 
 
-@answers_refusals
+@service_errors_as_http
 def ask(request: HttpRequest) -> HttpResponse:
     """GET: show the agents, `?post=` selects a post. POST: start a run."""
     require(request, "agents.global")
@@ -130,7 +130,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     context = {
         **choice_context(request, agents, refused),
         **estimate_context(
-            chosen_of(request, agents), [own] if own else [], asked_words(request) or ""
+            selected_agent(request, agents), [own] if own else [], asked_words(request) or ""
         ),
         "action": reverse("admin:agents_app_ask"),
         "own_post": own,
@@ -148,12 +148,12 @@ def ask(request: HttpRequest) -> HttpResponse:
 def chosen_post(request: HttpRequest) -> Post | None:
     """Return the selected post, or the one in the URL; None without one."""
     chosen = request.POST.get("post", "") or request.GET.get("post", "")
-    return find_by_id(in_scope_of(Post.objects.alive(), actor_of(request)), chosen)
+    return find_by_id(changeable_by(Post.objects.alive(), actor_of(request)), chosen)
 
 
 def posts_to_choose(own: Post | None, who: Scoped) -> list[tuple[str, str, bool]]:
     """Return the most recently changed posts as choices, including the selected one."""
-    alive = in_scope_of(Post.objects.alive(), who).order_by("-updated_at")
+    alive = changeable_by(Post.objects.alive(), who).order_by("-updated_at")
     rows = list(alive.values_list("pk", "title", "locale")[:_POSTS])
     if own is not None and own.pk not in {row[0] for row in rows}:
         # The selected post may be older than the listed ones.

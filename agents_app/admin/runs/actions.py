@@ -23,26 +23,26 @@ from agents_app.runs.undo import UndoneRun, undo_run
 from content.models import Layer
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom_apps.editorial.posts.post_pages import page, review_url
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def cancel(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Cancel an unfinished run."""
     require(request, *START_PERMISSIONS.values())
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         cancel_run(run_id=run_id, actor=actor_of(request))
         messages.success(request, _("Run cancelled. It will not propose anything."))
     return _to(run_id)
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Run again with the same input and an optional note."""
     note = request.POST.get("note", "").strip()
@@ -60,12 +60,12 @@ def retry(request: HttpRequest, run_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Stage the answer of a run on a field in AI Review."""
     require(request, "agents.field")
     run = find_run(run_id=run_id, actor=actor_of(request))
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         staged = stage_candidate(run_id=run_id, actor=actor_of(request)).staged
         if not staged:
             messages.info(request, _("This is the same as the current text."))
@@ -76,13 +76,13 @@ def use(request: HttpRequest, run_id: UUID) -> HttpResponse:
     return _to(run_id)
 
 
-@answers_refusals
+@service_errors_as_http
 def revert(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """GET: show what will be reverted. POST: revert it."""
     require(request, "posts.revisions.manage")
     run = find_run(run_id=run_id, actor=actor_of(request))
     if request.method == "POST":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             done = undo_run(run_id=run_id, actor=actor_of(request))
             messages.success(request, sentence_of(done))
         return _to(run_id)

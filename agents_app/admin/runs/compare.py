@@ -24,7 +24,7 @@ from content.document.differences import Segment, diff_text
 from content.document.labels import label_of, module_names
 from content.layers import open_layers
 from proofroom.core.actor import Actor
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
@@ -46,7 +46,7 @@ class ComparisonRow:
         return self.first == self.second
 
 
-def others_of(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
+def comparable_runs(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
     """Return the agent's other runs on the same target that the user may see, latest first."""
     same = AgentRun.objects.filter(
         Q(agent_id=run.agent_id, post_id=run.post_id, scope=run.scope),
@@ -59,20 +59,20 @@ def others_of(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
 
 def others_context(run: AgentRun, actor: Actor) -> dict[str, Any]:
     """Return the runs offered for comparison on a run's page. One query."""
-    rows = others_of(run, actor).only("status", "created_at", "by_name", "note", "prompt_version")[
-        :_MAX_OTHERS
-    ]
+    rows = comparable_runs(run, actor).only(
+        "status", "created_at", "by_name", "note", "prompt_version"
+    )[:_MAX_OTHERS]
     url = reverse("admin:agents_app_run_compare", args=[run.pk])
     return {"others": list(rows) if run.is_finished else [], "compare_url": url}
 
 
 @require_GET
-@answers_refusals
+@service_errors_as_http
 def compare(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Compare the run with the one named in `?with=`."""
     require(request, "agents.view")
     run = find_run(run_id=run_id, actor=actor_of(request))
-    other = find_by_id(others_of(run, actor_of(request)), request.GET.get("with"))
+    other = find_by_id(comparable_runs(run, actor_of(request)), request.GET.get("with"))
     if other is None:
         raise Http404(_("Run not found."))
     # The older run is always on the left, whichever page the comparison was opened from.

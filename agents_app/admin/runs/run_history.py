@@ -18,7 +18,7 @@ from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.queries import find_run, run_messages
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.i18n import in_words
 from proofroom.core.outbox.events import find_kind
 from proofroom_apps.editorial.posts.post_pages import page
@@ -81,7 +81,7 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
 
 
 @require_GET
-@answers_refusals
+@service_errors_as_http
 def transcript(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show the transcript of a run."""
     require(request, "agents.edit")

@@ -51,7 +51,7 @@ from content.document.labels import label_of, module_names
 from content.layers import Layers, open_layers
 from content.models import Layer, Post
 from content.presenters.cards import cards_between
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom_apps.editorial.posts.post_pages import page, post_page, review_url
@@ -61,7 +61,7 @@ _TEMPLATE: Final = "admin/agents/run.html"
 _DIALOG: Final = "admin/agents/dialog/run.html"
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Show a run. The page polls for progress until the run is finished."""
     require(request, "agents.view")
@@ -117,13 +117,13 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     layers = open_layers(run.post)
     context |= proposed_context(run, run.post, layers)
     context |= candidates_context(request, run, layers)
-    context |= rehearsed_context(request, run, layers)
+    context |= dry_run_context(request, run, layers)
     response = post_page(request, _TEMPLATE, run.post, layers, context, title=title, tab="runs")
     return for_dialog(request, response, _DIALOG)
 
 
 @require_GET
-@answers_refusals
+@service_errors_as_http
 def status(request: HttpRequest, run_id: UUID) -> HttpResponse:
     """Return the progress of a run as JSON. Kept small, because pages request it every second."""
     require(request, "agents.view")
@@ -266,7 +266,7 @@ def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> d
     }
 
 
-def rehearsed_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
+def dry_run_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict[str, Any]:
     """Return the cards of a successful dry run, applied to the current post; empty for other runs."""
     if not run.is_dry or run.value is None:
         return {}

@@ -14,9 +14,9 @@ from agents_app.providers.demo.texts import (
     SENTENCE,
     UNDERSTOOD,
     Values,
+    apply_wish,
     clean,
     edit_of,
-    fulfilled,
     is_document,
     schema_of,
     section,
@@ -147,7 +147,7 @@ def propose_field_value(payload: Values, tools: Toolbox) -> JsonObject:
     wish = wish_of(note) or wish_of(words)
     if is_document(current) or type_ in _TEXTS:
         for value in _candidates(payload, current):
-            wanted = fulfilled(wish, value) if wish else value
+            wanted = apply_wish(wish, value) if wish else value
             if wanted not in earlier:
                 is_misunderstood = wish is None and (words or note)
                 summary = f"{UNDERSTOOD} {NOTE}" if is_misunderstood else NOTE
@@ -301,10 +301,10 @@ def propose_cleanup(post: Values, modules: Sequence[Values], context: Values) ->
         everywhere = not named and wish.kind != "shorten"
         for name in named or (_TEXT_FIELDS if everywhere else ("excerpt",)):
             value = post.get(name)
-            changed = fulfilled(wish, value) if isinstance(value, str) else value
+            changed = apply_wish(wish, value) if isinstance(value, str) else value
             if changed != value:
                 patch[name] = changed
-        edits = _edits(modules, partial(fulfilled, wish)) if everywhere else []
+        edits = _edits(modules, partial(apply_wish, wish)) if everywhere else []
         found = len(patch) + len(edits)
         what = f"Did “{wish.kind}” in {found} places." if found else "Nothing was left to change."
         return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}

@@ -160,7 +160,7 @@ def shorter(text: str) -> str:
     return shorten(text, max(len(text) * 2 // 3, 10))
 
 
-def fulfilled(wish: Wish, value: Json) -> Json:
+def apply_wish(wish: Wish, value: Json) -> Json:
     """Return the text or rich text after the instruction; other values unchanged."""
     if isinstance(value, str):
         return wish.change(value) or value

@@ -15,7 +15,7 @@ from django.utils.translation import get_language_info, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.i18n import set_language
 
-from proofroom.accounts.devices import device_of
+from proofroom.accounts.devices import device_name
 from proofroom.accounts.models import Density, Theme, User
 from proofroom.accounts.queries import preferences_of
 from proofroom.accounts.scope_words import describe_scopes
@@ -132,7 +132,7 @@ def sessions(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": _("Sessions"),
-        "sessions": [(one, device_of(one.user_agent)) for one in list_sessions(user)],
+        "sessions": [(one, device_name(one.user_agent)) for one in list_sessions(user)],
         "current": current,
     }
     return TemplateResponse(request, "admin/account/sessions.html", context)

@@ -23,9 +23,9 @@ from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.database.lookups import find_by_id
@@ -106,7 +106,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         require(request, "tokens.manage")
         token = self._find(object_id)
         if request.method == "POST":
-            with refusals_as_messages(request):
+            with service_errors_as_messages(request):
                 self.revoke(token.pk, actor_of(request))
                 messages.success(request, _("Revoked the token %(token)s.") % {"token": token})
             return HttpResponseRedirect(request.path)
@@ -117,7 +117,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         name = f"{self.opts.app_label}_{self.opts.model_name}_limit"
         return [path("<path:object_id>/limit/", page, name=name), *super().get_urls()]
 
-    @method_decorator(answers_refusals)
+    @method_decorator(service_errors_as_http)
     def limit_view(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show and save the content the token is limited to."""
         require(request, "tokens.manage")

@@ -29,7 +29,7 @@ from proofroom.accounts.services.invitations import (
 )
 from proofroom.accounts.user_fields import password_field, role_field
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
-from proofroom.core.admin.permissions import actor_of, refusals_as_messages, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_messages
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import NotFound
 
@@ -114,7 +114,7 @@ class InvitationAdmin(FormAdmin[Invitation]):
         if found is None:
             raise Http404(_("Invitation not found."))
         if request.method == "POST":
-            with refusals_as_messages(request):
+            with service_errors_as_messages(request):
                 revoke_invitation(invitation_id=found.pk, actor=actor_of(request))
                 messages.success(
                     request, _("Revoked the invitation of %(email)s.") % {"email": found.email}

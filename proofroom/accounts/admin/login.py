@@ -18,7 +18,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.services.sessions import record_own_password
+from proofroom.accounts.services.sessions import record_password_change
 from proofroom.accounts.services.sign_in import record_failed_login
 from proofroom.core.admin.permissions import actor_of
 
@@ -71,7 +71,7 @@ def login_page(request: HttpRequest) -> HttpResponse:
 
 def finish_password_change(request: HttpRequest) -> None:
     """Record that the user changed their own password, and notify them by mail."""
-    record_own_password(actor=actor_of(request))
+    record_password_change(actor=actor_of(request))
     # A changed password gives the current session a new key.
     UserSession.objects.create_from_request(request)
     get_adapter(request).send_notification_mail("account/email/password_changed", request.user)

@@ -22,7 +22,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.provider_adapter import refuse, refuse_unreachable
 from proofroom.accounts.provider_ids import OIDC
 from proofroom.accounts.services.provider_accounts import disconnect_provider
-from proofroom.core.admin.permissions import actor_of, refusals_as_messages
+from proofroom.core.admin.permissions import actor_of, service_errors_as_messages
 
 logger = logging.getLogger(__name__)
 
@@ -88,7 +88,7 @@ def disconnect(request: HttpRequest) -> HttpResponse:
     """POST disconnects the provider from this account."""
     if request.method != "POST":
         return HttpResponseRedirect(reverse("mfa_index"))
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         disconnect_provider(actor=actor_of(request), user=cast("User", request.user))
         messages.success(
             request, _("Disconnected %(provider)s.") % {"provider": settings.PROVIDER_NAME}

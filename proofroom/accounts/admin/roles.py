@@ -23,11 +23,11 @@ from proofroom.accounts.permission_labels import marked_permission_choices, perm
 from proofroom.accounts.queries import find_role, people_role_choices
 from proofroom.accounts.roles import assignable_permissions
 from proofroom.accounts.scope_words import describe_scope
-from proofroom.accounts.services.role_grants import lacking_of
+from proofroom.accounts.services.role_grants import missing_permissions
 from proofroom.accounts.services.roles import change_role, create_role, remove_role, role_users
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.content_scope import ContentScope, Scoped, find_post
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
@@ -70,7 +70,9 @@ class RoleForm(ScopeForm):
 
     def offer_own(self, actor: Actor) -> None:
         """Offer only permissions that the actor can give."""
-        own = assignable_permissions().difference(lacking_of(actor, assignable_permissions()))
+        own = assignable_permissions().difference(
+            missing_permissions(actor, assignable_permissions())
+        )
         field = self.fields["permissions"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
         field.choices = marked_permission_choices(own)
@@ -175,7 +177,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         if name := request.GET.get("copy", ""):
             copied = _find_role(name)
             scope = copied.scope
-            own = copied.granted.difference(lacking_of(actor, copied.granted))
+            own = copied.granted.difference(missing_permissions(actor, copied.granted))
             initial = {
                 "label": _("Copy of %(role)s") % {"role": copied},
                 "permissions": [*own],
@@ -205,7 +207,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         role, actor = _find_role(unquote(object_id)), actor_of(request)
         people, invited = role_users(role.name)
         # A role with more rights than the actor's is read-only: editing it would let them take part of it away.
-        may_change = not role.is_built_in and not lacking_of(actor, role.promised)
+        may_change = not role.is_built_in and not missing_permissions(actor, role.promised)
         context: dict[str, Any] = {
             "role": role,
             "groups": permission_choices(role.granted),
@@ -259,7 +261,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         return form_page(request, template, SiteRole, context, title=title, form=form)
 
     @staticmethod
-    @answers_refusals
+    @service_errors_as_http
     def access_view(request: HttpRequest) -> HttpResponse:
         """Show which roles have which permissions, and answer why a person may or may not do something."""
         require(request, "users.manage")

@@ -11,7 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
-from proofroom.core.content_scope import ContentScope, Scoped, names_left, scope_parts
+from proofroom.core.content_scope import ContentScope, Scoped, allowed_names, scope_dimensions
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages
 from proofroom.core.post_type_names import post_type_labels
@@ -36,8 +36,8 @@ class ScopeForm(forms.Form):
             **{code: language_name(code) for code in current.locales},
             **dict(site_languages()),
         }
-        of_types = {*names_left(who.scopes, "types", types), *current.types}
-        of_locales = {*names_left(who.scopes, "locales", locales), *current.locales}
+        of_types = {*allowed_names(who.scopes, "types", types), *current.types}
+        of_locales = {*allowed_names(who.scopes, "locales", locales), *current.locales}
         self.fields["types"] = forms.MultipleChoiceField(
             label=_("Limit to post types"),
             choices=[(one, in_words(types[one])) for one in types if one in of_types],
@@ -94,7 +94,7 @@ class ScopeForm(forms.Form):
         )
 
 
-class FoundChecks(forms.CheckboxSelectMultiple):
+class SearchCheckboxes(forms.CheckboxSelectMultiple):
     """The selected objects as checkboxes, with a search for more. Without scripts, a few suggestions."""
 
     def __init__(self, part: str, who: Scoped) -> None:
@@ -109,7 +109,7 @@ class FoundChecks(forms.CheckboxSelectMultiple):
         renderer: Any = None,
     ) -> SafeString:
         chosen = parse_uuids(value or ())
-        part = scope_parts.get(self.part)
+        part = scope_dimensions.get(self.part)
         # A deleted object stays selected until a user removes it: an empty scope would allow everything.
         offered = dict.fromkeys(chosen, _("deleted"))
         if part is not None:
@@ -129,7 +129,7 @@ class IdsField(forms.MultipleChoiceField):
     """Ids of objects. Malformed ids are refused here, unknown ids by the service."""
 
     def __init__(self, part: str, who: Scoped, **kwargs: Any) -> None:
-        super().__init__(widget=FoundChecks(part, who), required=False, **kwargs)
+        super().__init__(widget=SearchCheckboxes(part, who), required=False, **kwargs)
 
     def valid_value(self, value: Any) -> bool:
         return parse_uuid(str(value)) is not None

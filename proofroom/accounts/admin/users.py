@@ -14,18 +14,18 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.devices import device_of
+from proofroom.accounts.devices import device_name
 from proofroom.accounts.models import User, role_label
 from proofroom.accounts.queries import people_role_choices, with_role_labels
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.second_factors import list_second_factors, remove_second_factors
-from proofroom.accounts.services.sessions import end_sessions_of, list_sessions
+from proofroom.accounts.services.sessions import end_account_sessions, list_sessions
 from proofroom.accounts.services.users import change_user, create_user, set_password
 from proofroom.accounts.user_fields import NewUser, UserChange
 from proofroom.core.activity.presenters import factor_label
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.labels import switch_badge
-from proofroom.core.admin.permissions import actor_of, may, refusals_as_messages, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_messages
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.validation.form_fields import InputForm
 
@@ -149,12 +149,12 @@ class UserAdmin(FormAdmin[User]):
             messages.success(request, _("Changed the password of %(user)s.") % {"user": user})
             return HttpResponseRedirect(request.path)
         if operation in ("factors", "sessions"):
-            with refusals_as_messages(request):
+            with service_errors_as_messages(request):
                 if operation == "factors":
                     remove_second_factors(user=user, actor=actor)
                     message = _("Removed two-factor authentication of %(user)s.")
                 else:
-                    end_sessions_of(user_id=user.pk, actor=actor)
+                    end_account_sessions(user_id=user.pk, actor=actor)
                     message = _("Ended all sessions of %(user)s.")
                 messages.success(request, message % {"user": user})
             return HttpResponseRedirect(request.path)
@@ -165,7 +165,7 @@ class UserAdmin(FormAdmin[User]):
             "factors": [factor_label(kind) for kind in list_second_factors(user)]
             if is_other
             else [],
-            "sessions": [(one, device_of(one.user_agent)) for one in list_sessions(user)]
+            "sessions": [(one, device_name(one.user_agent)) for one in list_sessions(user)]
             if is_other
             else [],
             "password_form": None if user.role == Role.AI_AGENT else password_form,

@@ -24,7 +24,7 @@ from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import PUBLIC, SIGNED_IN, Declared
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.caching.rate_limits import show_rate_limit
+from proofroom.core.caching.rate_limits import set_rate_limit_headers
 from proofroom.core.errors import NotAllowed, NotAuthenticated
 
 CREDENTIALS: Final = OpenApiExample(
@@ -75,7 +75,7 @@ class SessionViewSet(ApiViewSet):
         # The throttle counts per address; this one also stops attempts on one account from many addresses.
         tries = count_for_account(body.email)
         if tries.is_over:
-            show_rate_limit(django_request(request), tries)
+            set_rate_limit_headers(django_request(request), tries)
             raise Throttled(wait=tries.wait)
         if not settings.PASSWORD_LOGIN:
             raise NotAllowed("This site has no login with passwords.", code="password_login_off")
@@ -88,7 +88,7 @@ class SessionViewSet(ApiViewSet):
         # Sets the CSRF cookie, which the client needs for its next unsafe request.
         get_token(django_request(request))
         finish_sign_in(django_request(request), user, via="api")
-        return Response(answer_me(user))
+        return Response(account_answer(user))
 
     @extend_schema(request=None, responses={200: LoggedOutAnswer})
     def logout(self, request: Request) -> Response:
@@ -103,10 +103,10 @@ class SessionViewSet(ApiViewSet):
         """Return the caller's account and permissions."""
         if request.auth is None:  # a token needs no CSRF cookie
             get_token(django_request(request))
-        return Response(answer_me(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
+        return Response(account_answer(request.user, self.actor.permissions))  # type: ignore[arg-type]  # SIGNED_IN made sure
 
 
-def answer_me(user: User, narrowed: frozenset[str] | None = None) -> MeAnswer:
+def account_answer(user: User, narrowed: frozenset[str] | None = None) -> MeAnswer:
     """Return the account with its permissions, limited to `narrowed` for tokens."""
     permissions = user.permissions if narrowed is None else user.permissions & narrowed
     return MeAnswer.model_validate(

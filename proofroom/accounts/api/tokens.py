@@ -19,7 +19,7 @@ from proofroom.core.api.answer import list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import WholeNumber, YesOrNo, is_yes, read_query
+from proofroom.core.api.query import BooleanText, WholeNumber, parse_boolean, read_query
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation
@@ -62,7 +62,7 @@ def named_on_the_wire() -> Iterator[None]:
 
 class TokenQuery(Body):
     user_id: WholeNumber | None = None
-    active: YesOrNo | None = None
+    active: BooleanText | None = None
 
 
 class TokenViewSet(ApiViewSet):
@@ -82,7 +82,9 @@ class TokenViewSet(ApiViewSet):
         """List tokens with their last use, newest first. Their secrets cannot be read."""
         page, asked = page_of(request), read_query(request, TokenQuery)
         user_id = int(asked.user_id) if asked.user_id is not None else None
-        found = queries.list_tokens(ApiToken, user_id=user_id, is_active=is_yes(asked.active))
+        found = queries.list_tokens(
+            ApiToken, user_id=user_id, is_active=parse_boolean(asked.active)
+        )
         rows = [TokenAnswer.model_validate(token) for token in found[page.slice]]
         return Response(page.envelope(rows, found.count()))
 

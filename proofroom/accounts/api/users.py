@@ -19,7 +19,7 @@ from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.django_request import django_request
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
-from proofroom.core.api.query import YesOrNo, is_yes, read_query
+from proofroom.core.api.query import BooleanText, parse_boolean, read_query
 from proofroom.core.api.schema import PAGES, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import RuleViolation
@@ -35,7 +35,7 @@ USER_PARAMETERS: Final = [
 
 class UserQuery(Body):
     role: RoleName | None = None
-    active: YesOrNo | None = None
+    active: BooleanText | None = None
     search: Annotated[Words, Field(max_length=200)] = ""
 
 
@@ -58,7 +58,7 @@ class UserViewSet(ApiViewSet):
         """List accounts of people and agents, by name."""
         page, asked = page_of(request), read_query(request, UserQuery)
         found = queries.list_users(
-            role=asked.role, is_active=is_yes(asked.active), search=asked.search
+            role=asked.role, is_active=parse_boolean(asked.active), search=asked.search
         )
         rows = [AccountAnswer.model_validate(user) for user in found[page.slice]]
         return Response(page.envelope(rows, found.count()))

@@ -18,13 +18,13 @@ from django.utils.translation import gettext as _
 from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.content_scopes import check_scope
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
 
@@ -61,7 +61,7 @@ def lock_owner(user_id: int, *, may_be_agent: bool = False) -> User:
 
 def check_token(name: str, expires_at: datetime | None) -> str:
     """Return the normalized name. Raises `RuleViolation` by field."""
-    refuse_unstorable(name, "name")
+    reject_unstorable(name, "name")
     name = name.strip()
     if not name or len(name) > TOKEN_NAME_MAX:
         raise invalid(
@@ -127,7 +127,7 @@ def limit(
     """
     allow(actor)
     token = lock_token(kind, token_id)
-    require_no_less(actor, token.user.role)
+    require_permissions_of_role(actor, token.user.role)
     check(token)
     token.content_scope = check_scope(scope, actor).to_json()
     token.save(update_fields=["content_scope"])

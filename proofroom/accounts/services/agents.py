@@ -14,7 +14,7 @@ from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.agent_directory import is_agent_off
-from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 
@@ -95,7 +95,7 @@ def _taken_from_agent(user: User) -> RuleViolation:
     )
 
 
-_AGENT: Final = Statement(
+_AGENT: Final = CompiledQuery(
     lambda role, agent_id: User.objects.filter(role=role, agent_id=agent_id).values(
         *columns_of(User)
     )

@@ -13,9 +13,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import Invitation, User
-from proofroom.accounts.queries import promised_by
+from proofroom.accounts.queries import permissions_with_uninstalled_apps
 from proofroom.accounts.services.account_tokens import hash_of
-from proofroom.accounts.services.role_grants import lacking_of, lock_given_role, require_no_less
+from proofroom.accounts.services.role_grants import (
+    lock_given_role,
+    missing_permissions,
+    require_permissions_of_role,
+)
 from proofroom.accounts.services.users import make_user, require_account_manager
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -40,7 +44,7 @@ def create_invitation(*, email: str, role: str, actor: Actor) -> tuple[Invitatio
     older = Invitation.objects.filter(email=address, accepted_at=None, revoked_at=None)
     # Ending an invitation takes its role away, which needs all permissions of that role.
     for older_role in older.values_list("role", flat=True):
-        require_no_less(actor, older_role)
+        require_permissions_of_role(actor, older_role)
     older.update(revoked_at=now)
     secret = secrets.token_urlsafe(32)
     invitation = Invitation(
@@ -70,7 +74,7 @@ def revoke_invitation(*, invitation_id: UUID, actor: Actor) -> Invitation:
             _("No invitation has the ID %(id)s.") % {"id": invitation_id}, code="unknown_invitation"
         )
     if invitation.accepted_at is None and invitation.revoked_at is None:
-        require_no_less(actor, invitation.role)
+        require_permissions_of_role(actor, invitation.role)
         invitation.revoked_at = timezone.now()
         invitation.save(update_fields=["revoked_at"])
         payload: JsonObject = {
@@ -88,7 +92,9 @@ def is_usable(invitation: Invitation) -> bool:
     return (
         invitation.state == "pending"
         and inviter is not None
-        and not lacking_of(Actor(user=inviter, via="admin"), promised_by(invitation.role))
+        and not missing_permissions(
+            Actor(user=inviter, via="admin"), permissions_with_uninstalled_apps(invitation.role)
+        )
     )
 
 

@@ -21,7 +21,7 @@ from proofroom.core.json import JsonObject
 logger = logging.getLogger(__name__)
 
 
-def role_of_claim(value: object) -> str | None:
+def role_for_claim(value: object) -> str | None:
     """Return the role for a claim's value, by `SSO_ROLES`; None if no entry matches."""
     values = value if isinstance(value, list) else [value]
     claim_values = {text for text in values if isinstance(text, str)}
@@ -50,7 +50,7 @@ def create_provider_account(*, email: str, name: str, role: str | None) -> User:
     return user
 
 
-def follow_role(user: User, role: str) -> None:
+def apply_provider_role(user: User, role: str) -> None:
     """Give an account the role from the provider. The last admin keeps the role admin.
 
     Raises `RuleViolation` if the role does not exist.

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import SiteRole, User, role_label
 from proofroom.accounts.permission_labels import label_of
-from proofroom.accounts.queries import promised_by, scope_of
+from proofroom.accounts.queries import permissions_with_uninstalled_apps, scope_of
 from proofroom.accounts.roles import all_permissions, assignable_permissions, grants, people_roles
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
@@ -18,7 +18,7 @@ from proofroom.core.errors import NotAllowed, invalid
 MAX_NAMES_SHOWN: Final = 5
 
 
-def lacking_of(actor: Actor, permissions: Collection[str]) -> list[str]:
+def missing_permissions(actor: Actor, permissions: Collection[str]) -> list[str]:
     """Return the permissions of this list that the actor lacks. Agent-only permissions are ignored.
 
     A permission that no installed app declares is lacking unless the actor has all assignable permissions.
@@ -52,10 +52,10 @@ def require_unchanged(actor: Actor) -> None:
         raise NotAllowed(_("Your account has changed. Log in again."), code="account_changed")
 
 
-def require_no_less(actor: Actor, role: str) -> None:
+def require_permissions_of_role(actor: Actor, role: str) -> None:
     """Raise `NotAllowed` if the role has permissions or content that the actor lacks."""
     require_unchanged(actor)
-    lacking = lacking_of(actor, promised_by(role))
+    lacking = missing_permissions(actor, permissions_with_uninstalled_apps(role))
     if lacking:
         raise NotAllowed(
             _("The role %(role)s has permissions that you do not have: %(names)s.")
@@ -67,7 +67,7 @@ def require_no_less(actor: Actor, role: str) -> None:
         raise NotAllowed(_beyond(role), code="role_above_own")
 
 
-def hold_role(role: str) -> bool:
+def lock_site_role(role: str) -> bool:
     """Lock the role's row against changes and removal. Return False if the site has no such role."""
     if role in grants():
         return False
@@ -79,8 +79,8 @@ def lock_role(role: str) -> str:
     """Return the role if people can have it. Lock it if the site made it. Raises `RuleViolation`."""
     if role in people_roles():
         return role
-    if not hold_role(role):
-        known = [*people_roles(), *names_of_the_site()]
+    if not lock_site_role(role):
+        known = [*people_roles(), *site_role_names()]
         raise invalid(
             "role",
             _("%(role)r is not a role for people. Available: %(known)s.")
@@ -93,7 +93,7 @@ def lock_given_role(role: str, actor: Actor) -> str:
     """Return the role if the actor may give it. Raises `RuleViolation` if it has permissions the actor lacks."""
     lock_role(role)
     require_unchanged(actor)
-    lacking = lacking_of(actor, promised_by(role))
+    lacking = missing_permissions(actor, permissions_with_uninstalled_apps(role))
     if lacking:
         raise invalid(
             "role",
@@ -114,7 +114,7 @@ def _beyond(role: str) -> str:
     }
 
 
-def names_of_the_site() -> list[str]:
+def site_role_names() -> list[str]:
     """Return the names of the site's own roles."""
     return [*SiteRole.objects.filter(is_built_in=False).values_list("name", flat=True)]
 

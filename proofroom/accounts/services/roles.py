@@ -21,18 +21,18 @@ from proofroom.accounts.services.content_scopes import check_scope, refuse_whole
 from proofroom.accounts.services.role_grants import (
     MAX_NAMES_SHOWN,
     in_words,
-    lacking_of,
     lock_given_role,
-    names_of_the_site,
-    require_no_less,
+    missing_permissions,
+    require_permissions_of_role,
     require_unchanged,
+    site_role_names,
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 
 VIEW: Final = "posts.view"
 """The permission that every page and endpoint for posts requires first."""
@@ -96,7 +96,7 @@ def change_role(
     """
     require_role_manager(actor)
     role = _lock_own(name)
-    require_no_less(actor, role.name)
+    require_permissions_of_role(actor, role.name)
     before, scope_before = role.granted, role.scope
     factor_before, is_by_row = role.must_use_second_factor, role.requires_second_factor
     promised_before = role.promised
@@ -158,7 +158,7 @@ def remove_role(*, name: str, actor: Actor, move_to: str = "") -> int:
         except RuleViolation as error:
             raise invalid("move_to", error.message, code=error.code) from None
     role = _lock_own(name)
-    require_no_less(actor, role.name)
+    require_permissions_of_role(actor, role.name)
     # Locked in a fixed order, so that two of these transactions cannot deadlock.
     people = User.objects.select_for_update().filter(role=name).order_by("pk")
     ids = list(people.values_list("pk", flat=True))
@@ -253,7 +253,7 @@ def _fill(
         )
     if not wanted:
         raise invalid("permissions", _("Select at least one permission."))
-    lacking = lacking_of(actor, wanted)
+    lacking = missing_permissions(actor, wanted)
     if lacking:
         raise invalid(
             "permissions",
@@ -273,7 +273,7 @@ def _fill(
     if scope is not None:
         role.content_scope = check_scope(scope, actor).to_json()
     for field, text in (("label", label), ("description", description)):
-        refuse_unstorable(text, field)
+        reject_unstorable(text, field)
     role.label, role.description = " ".join(label.split()), description.strip()
     role.permissions = sorted(wanted)
     if not role.label:
@@ -301,7 +301,7 @@ def _save(role: SiteRole, *, is_new: bool = False) -> None:
 def _free_name(label: str) -> str:
     """Return an unused name for settings and the API. It does not change with the label."""
     stem = re.sub(r"^[^a-z]+", "", slugify(label).replace("-", "_")) or "role"
-    taken = {*grants(), *_RESERVED, *names_of_the_site()}
+    taken = {*grants(), *_RESERVED, *site_role_names()}
     # Accounts may still have a role that is no longer declared. A new role must not get its name.
     taken.update(User.objects.order_by().values_list("role", flat=True).distinct())
     name, number = stem[:ROLE_NAME_MAX].rstrip("_"), 2

@@ -6,7 +6,7 @@ from allauth.mfa.models import Authenticator
 from django.db import transaction
 
 from proofroom.accounts.models import User
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.json import JsonObject
@@ -26,7 +26,7 @@ def remove_second_factors(*, user: User, actor: Actor) -> int:
     """
     actor.require_person("remove login methods")
     actor.require("users.manage")
-    require_no_less(actor, user.role)
+    require_permissions_of_role(actor, user.role)
     removed: int
     removed, _rows = Authenticator.objects.filter(user=user).delete()
     if removed:

@@ -7,7 +7,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound
@@ -18,7 +18,7 @@ def record_logout(*, actor: Actor) -> None:
     outbox.record("user.logged-out", actor=actor, payload={"id": actor.user.pk})
 
 
-def record_own_password(*, actor: Actor) -> None:
+def record_password_change(*, actor: Actor) -> None:
     """Record that the actor changed their own password."""
     payload: JsonObject = {
         "id": actor.user.pk,
@@ -54,7 +54,7 @@ def end_sessions(*, actor: Actor, keep: str, session_id: int | None = None) -> i
 
 
 @transaction.atomic
-def end_sessions_of(*, user_id: int, actor: Actor) -> None:
+def end_account_sessions(*, user_id: int, actor: Actor) -> None:
     """End all sessions of another account, in the admin and the API. Tokens stay valid.
 
     Raises `NotFound`, `NotAllowed`, also for accounts with more permissions than the actor.
@@ -64,7 +64,7 @@ def end_sessions_of(*, user_id: int, actor: Actor) -> None:
     user = User.objects.select_for_update().filter(pk=user_id).first()
     if user is None:
         raise NotFound(_("Account not found."))
-    require_no_less(actor, user.role)
+    require_permissions_of_role(actor, user.role)
     # Sessions are bound to the epoch, so this ends also sessions that have no `UserSession` row.
     user.session_epoch += 1
     user.save(update_fields=["session_epoch"])

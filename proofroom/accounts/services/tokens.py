@@ -14,7 +14,7 @@ from proofroom.accounts.models import ApiToken
 from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.content_scopes import check_scope, refuse_whole_site
-from proofroom.accounts.services.role_grants import require_no_less
+from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
@@ -47,7 +47,7 @@ def create_token(
     own = permissions_of(owner.role)
     if owner.pk != actor.user.pk:
         # A token acts as its account, so the actor needs all permissions of the account's role.
-        require_no_less(actor, owner.role)
+        require_permissions_of_role(actor, owner.role)
     wider = sorted(set(permissions) - own)
     if wider:
         named = ", ".join(repr(name[:80]) for name in wider[:5])

@@ -13,10 +13,10 @@ from proofroom.accounts.models import NOT_IN_USERNAMES, USERNAME_MAX, User, role
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services import account_tokens
 from proofroom.accounts.services.role_grants import (
-    hold_role,
     lock_given_role,
     lock_role,
-    require_no_less,
+    lock_site_role,
+    require_permissions_of_role,
 )
 from proofroom.accounts.user_fields import PASSWORD_MAX
 from proofroom.core import outbox
@@ -104,7 +104,7 @@ def apply_changes(
     `is_giver_asked`: False if the role comes from an identity provider, not from a person.
     """
     if wanted.get("role"):
-        hold_role(
+        lock_site_role(
             str(wanted["role"])
         )  # before the account: the services of roles lock in this order
     user, admins = _lock_with_admins(user_id)
@@ -115,7 +115,7 @@ def apply_changes(
     }
     _refuse_for_agent(user, changes, password)
     if is_giver_asked and user.role != Role.AI_AGENT and (changes or password is not None):
-        require_no_less(actor, user.role)
+        require_permissions_of_role(actor, user.role)
         if "role" in changes:
             lock_given_role(str(changes["role"]), actor)
     _require_admin_left(user, changes, admins, actor)

@@ -8,9 +8,9 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
 
-_SESSION: Final = Statement(
+_SESSION: Final = CompiledQuery(
     lambda session_key, now: Session.objects.filter(
         session_key=session_key, expire_date__gt=now
     ).values(*columns_of(Session))

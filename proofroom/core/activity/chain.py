@@ -149,7 +149,7 @@ def _seal_batch() -> int:
 
 VERIFY_BATCH_SIZE: Final = 1_000
 MAX_FAULTS: Final = 100
-UNSEALED_AT_MOST: Final = timedelta(minutes=10)
+MAX_UNSEALED_AGE: Final = timedelta(minutes=10)
 PRUNED: Final = "activity.pruned"
 
 
@@ -304,7 +304,7 @@ def _unlinked_events() -> Iterator[ChainFault]:
             "unlinked", "The event is marked sealed, and no link has it.", event_id=id_
         )
     for id_ in _first_ids(
-        unsealed_events().filter(created_at__lt=timezone.now() - UNSEALED_AT_MOST)
+        unsealed_events().filter(created_at__lt=timezone.now() - MAX_UNSEALED_AGE)
     ):
         yield ChainFault("unsealed", "The event waits too long to be sealed.", event_id=id_)
 

@@ -12,7 +12,12 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from proofroom.core.admin.form_pages import FormAdmin, form_page, refusals_at_fields, save_form
+from proofroom.core.admin.form_pages import (
+    FormAdmin,
+    form_page,
+    save_form,
+    service_errors_at_fields,
+)
 from proofroom.core.admin.permissions import require
 from proofroom.core.database.lookups import find_by_id
 
@@ -101,7 +106,7 @@ class EditAdmin(FormAdmin[M]):
         name = str(row)
         form = self.delete_form(request.POST if request.method == "POST" else None)
         if form.is_bound and form.is_valid():
-            with refusals_at_fields(form):
+            with service_errors_at_fields(form):
                 self.remove(request, row, form)
             if not form.errors:
                 messages.success(request, _("Deleted %(name)s.") % {"name": name})

@@ -31,9 +31,9 @@ from proofroom.core.admin.labels import badge
 from proofroom.core.admin.lists import ListAdmin, ViewChangeList
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
@@ -273,7 +273,7 @@ def badge_of(event: Event) -> SafeString:
     return badge(look, in_words(kind.label) if kind else event.name)
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, event_id: int) -> TemplateResponse:
     """Show one entry: its facts, payload, causes and effects, and its link in the chain."""
     require(request, "settings.manage")
@@ -312,11 +312,11 @@ def show(request: HttpRequest, event_id: int) -> TemplateResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def tell_again(request: HttpRequest, event_id: int) -> HttpResponse:
     """Retry an event whose delivery failed."""
     require(request, "settings.manage")
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         if outbox.redeliver(event_ids=[min(event_id, 2**63 - 1)], actor=actor_of(request)):
             messages.success(request, gettext("Trying again."))
         else:

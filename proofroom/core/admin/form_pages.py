@@ -13,7 +13,7 @@ from django.forms import Form
 from django.http import Http404, HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 
-from proofroom.core.admin.form_stamps import refuse_stale, stamp_of
+from proofroom.core.admin.form_stamps import reject_stale_form, stamp_of
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import may, require
 from proofroom.core.errors import CmsError, NotAllowed, NotFound
@@ -28,7 +28,7 @@ M = TypeVar("M", bound=Model)
 
 
 @contextmanager
-def refusals_at_fields(form: Form) -> Iterator[None]:
+def service_errors_at_fields(form: Form) -> Iterator[None]:
     """Add a service's errors to the form. `NotAllowed` becomes 403 and `NotFound` becomes 404."""
     try:
         yield
@@ -49,10 +49,10 @@ def save_form(form: Form, save: Callable[[], object]) -> bool:
     """Validate the form and call the service. Return whether both succeeded; otherwise the form has the errors."""
     if not form.is_valid():
         return False
-    refuse_stale(form)
+    reject_stale_form(form)
     if form.errors:
         return False
-    with refusals_at_fields(form):
+    with service_errors_at_fields(form):
         save()
     return not form.errors
 
@@ -61,7 +61,7 @@ def answer_form(form: Form, answer: Callable[[], HttpResponse]) -> HttpResponse 
     """Validate the form, call the service and return its response. Return None if the form has errors."""
     if not form.is_valid():
         return None
-    with refusals_at_fields(form):
+    with service_errors_at_fields(form):
         return answer()
     return None
 

@@ -20,7 +20,7 @@ def stamp_of(form: Form) -> str:
     return salted_hmac(_SALT, text).hexdigest()[:32]
 
 
-def refuse_stale(form: Form) -> None:
+def reject_stale_form(form: Form) -> None:
     """Add an error to a valid form whose initial values are outdated.
 
     The page with the error has the current stamp, so a second save overwrites on purpose.

@@ -38,7 +38,7 @@ def actor_of(request: HttpRequest) -> Actor:
     return Actor(user=user, via="admin")
 
 
-def answers_refusals(view: View) -> View:
+def service_errors_as_http(view: View) -> View:
     """Turn `NotFound` and `NotAllowed` of services into 404 and 403."""
 
     @wraps(view)
@@ -54,7 +54,7 @@ def answers_refusals(view: View) -> View:
 
 
 @contextmanager
-def refusals_as_messages(request: HttpRequest) -> Iterator[None]:
+def service_errors_as_messages(request: HttpRequest) -> Iterator[None]:
     """Show a service's error as a message instead of failing the request."""
     try:
         yield

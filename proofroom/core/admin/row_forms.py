@@ -55,7 +55,7 @@ class RowsForm(Form):
         return [*self.errors.get(self.rows_field, ()), *self.errors.get("version", ())]
 
     @contextmanager
-    def refusals_at_rows(self) -> Iterator[None]:
+    def service_errors_at_rows(self) -> Iterator[None]:
         """Show errors of a row at the row, and one general message above the rows."""
         try:
             yield
@@ -70,7 +70,7 @@ class RowsForm(Form):
             raise RuleViolation(error.message, code=error.code, details=details) from None
 
 
-class ShownAgainAdmin(EditAdmin[M]):
+class RedisplayAdmin(EditAdmin[M]):
     """A page that shows its form again after each button except the save button."""
 
     def change_view(

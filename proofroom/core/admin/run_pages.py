@@ -12,7 +12,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.form_pages import FormAdmin, form_page
-from proofroom.core.admin.permissions import may, refusals_as_messages, require
+from proofroom.core.admin.permissions import may, require, service_errors_as_messages
 from proofroom.core.database.lookups import find_by_id
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class RunAdmin(FormAdmin[R]):
         require(request, self.view_permission)
         run = self.find_run(request, object_id)
         if request.method == "POST":
-            with refusals_as_messages(request):
+            with service_errors_as_messages(request):
                 run = self.act(request, run, request.POST.get("action", ""))
             page = f"admin:{self.opts.app_label}_{self.opts.model_name}_change"
             return HttpResponseRedirect(reverse(page, args=[run.pk]))

@@ -13,8 +13,8 @@ from rest_framework import exceptions
 from proofroom.core.database.faults import (
     RETRY_AFTER_SECONDS,
     describe_outage,
-    is_database_away,
-    log_database_away,
+    is_database_unreachable,
+    log_database_unreachable,
 )
 from proofroom.core.errors import CmsError, Conflict
 
@@ -92,8 +92,8 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         if wait is not None:
             response["Retry-After"] = str(max(1, int(wait)))
         return response
-    if is_database_away(error):
-        log_database_away(error, type(context.get("view")).__name__)
+    if is_database_unreachable(error):
+        log_database_unreachable(error, type(context.get("view")).__name__)
         outage = describe_outage(error)
         response = body(503, outage.code, outage.message)
         if outage.is_repeatable:

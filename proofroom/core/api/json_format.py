@@ -11,7 +11,7 @@ from rest_framework.parsers import JSONParser
 from rest_framework.renderers import JSONRenderer
 
 from proofroom.core.api.body import dumps
-from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, refuse_unstorable
+from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, reject_unstorable
 
 
 class StrictJsonParser(JSONParser):
@@ -35,7 +35,7 @@ class StrictJsonParser(JSONParser):
             raise ParseError(f"The body is not valid JSON: {error}.") from None
         if is_deeper(value):
             raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
-        refuse_unstorable(value)
+        reject_unstorable(value)
         return value
 
 

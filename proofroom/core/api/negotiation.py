@@ -27,7 +27,7 @@ class ContentNegotiation(DefaultContentNegotiation):
         return selected
 
 
-class OneAnswer(DefaultContentNegotiation):
+class IgnoreAcceptNegotiation(DefaultContentNegotiation):
     """Ignores the Accept header: there is one format, and errors are JSON.
 
     Caches between server and client store answers by URL alone, so one client's Accept header must not affect

@@ -36,7 +36,7 @@ def _whole_number(text: str) -> str:
 
 WholeNumber = Annotated[str, AfterValidator(_whole_number)]
 """A whole number as text, as in a query string."""
-YesOrNo = Literal["true", "false"]
+BooleanText = Literal["true", "false"]
 
 
 def read_query(request: Request, shape: type[Q]) -> Q:
@@ -50,7 +50,7 @@ _PAGE_PARAMETERS: Final = ("page", "per_page")
 """Parameters of pages. Lists without pages accept them, too, so that a client can read all lists in the same way."""
 
 
-def is_yes(text: YesOrNo | None) -> bool | None:
+def parse_boolean(text: BooleanText | None) -> bool | None:
     """Return the value as a bool; None if it was not given."""
     return None if text is None else text == "true"
 

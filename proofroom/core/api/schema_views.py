@@ -17,9 +17,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
 from proofroom.core.api.body import dumps
-from proofroom.core.api.negotiation import OneAnswer
+from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.schema import JSON_TYPE, operations
-from proofroom.core.api.views import CountedFirst
+from proofroom.core.api.views import ThrottleFirstView
 
 CACHE_CONTROL = "public, max-age=300"
 Shape = Mapping[str, Any]
@@ -192,11 +192,11 @@ def _type(name: str, shape: Shape) -> Type:
     return Type(name, shape.get("description", ""), kinds, properties)
 
 
-class _DescriptionView(CountedFirst):
+class _DescriptionView(ThrottleFirstView):
     # The content is the same for all callers, so no account is looked up.
     authentication_classes = ()
     permission_classes = ()
-    content_negotiation_class = OneAnswer
+    content_negotiation_class = IgnoreAcceptNegotiation
 
     def answer(self, body: Any, content_type: str) -> HttpResponse:
         return HttpResponse(

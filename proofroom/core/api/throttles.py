@@ -8,12 +8,12 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from proofroom.core.api.django_request import django_request
-from proofroom.core.bots import is_trial
+from proofroom.core.bots import is_internal_request
 from proofroom.core.caching.rate_limits import (
     HitCount,
     client_address,
-    is_allowed_freely,
-    show_rate_limit,
+    is_allow_listed,
+    set_rate_limit_headers,
 )
 
 
@@ -24,10 +24,10 @@ class WindowThrottle(BaseThrottle):
 
     def allow_request(self, request: Request, view: Any) -> bool:
         address = client_address(request)
-        if is_allowed_freely(address) or is_trial(django_request(request)):
+        if is_allow_listed(address) or is_internal_request(django_request(request)):
             return True
         self.count = self.count_of(request, view, address)
-        show_rate_limit(django_request(request), self.count)
+        set_rate_limit_headers(django_request(request), self.count)
         return not self.count.is_over
 
     def count_of(self, request: Request, view: Any, address: str) -> HitCount:

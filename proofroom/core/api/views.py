@@ -27,7 +27,7 @@ them.
 """
 
 
-class CountedFirst(APIView):
+class ThrottleFirstView(APIView):
     """A view that counts a call before it checks permissions, because refused calls cost as much as answered ones.
 
     Every response has the headers of the rate limit.
@@ -60,7 +60,7 @@ class CountedFirst(APIView):
         return final
 
 
-class ApiViewSet(CountedFirst, ViewSet):
+class ApiViewSet(ThrottleFirstView, ViewSet):
     """Management endpoints: declared permissions, rate-limit headers, `no-store`, optional ETags.
 
     `permissions` declares the access to each action. Actions in `conditional` answer with an ETag and 304, actions in

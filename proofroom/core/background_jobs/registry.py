@@ -21,7 +21,7 @@ def register_runner(runner: JobRunner[Any]) -> None:
     """Create the Celery task of a kind of job and add the kind to the sweep."""
 
     def run(job_id: str) -> None:
-        runner.take_up(UUID(job_id))
+        runner.run_turn(UUID(job_id))
 
     shared_task(name=runner.task)(run)
     job_runners.register(runner, name=runner.task)

@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import BackgroundJob, JobState
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -58,7 +58,7 @@ class JobRunner(ABC, Generic[J]):
     late_after: ClassVar[timedelta] = timedelta(seconds=90)
     keep_ended: ClassVar[timedelta] = timedelta(days=90)
 
-    def take_up(self, job_id: UUID) -> None:
+    def run_turn(self, job_id: UUID) -> None:
         """Execute one turn in a worker. The attempt is counted first, because a turn that kills the worker cannot
         count itself.
         """
@@ -223,7 +223,7 @@ class PartRunner(JobRunner[J], Generic[J, P]):
                 # transaction.
                 with transaction.atomic():
                     self.do_part(job, part, actor)
-            except DATABASE_AWAY:
+            except DATABASE_UNREACHABLE:
                 raise  # the sweep resumes the job
             except Exception as error:
                 why = self.explain(job, error)

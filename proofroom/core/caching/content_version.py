@@ -18,7 +18,7 @@ from django.utils import timezone
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.version_lease import LiveState, lease, parse_moment
 from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import Statement, Update
+from proofroom.core.database.statements import CompiledQuery, Update
 from proofroom.core.models import ContentVersion
 
 MAX_CHANGES_LENGTH: Final = 15_000
@@ -44,8 +44,8 @@ def _states(*more: str) -> models.QuerySet[Any, Any]:
     return rows.values("state", *more)
 
 
-_STATE: Final = Statement(_states)
-_CHANGES: Final = Statement(lambda: _states("changes"))
+_STATE: Final = CompiledQuery(_states)
+_CHANGES: Final = CompiledQuery(lambda: _states("changes"))
 
 
 def _min_step() -> models.Expression:

@@ -63,7 +63,7 @@ class FrontWSGI:
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         if self._is_listening:
-            lease.end_with_other_processes()
+            lease.subscribe_to_invalidation()
         try:
             path = str(environ.get("PATH_INFO") or "/")
             # WSGI servers decode the bytes of the path as Latin-1 (PEP 3333).
@@ -97,7 +97,7 @@ class FrontASGI:
         reply = None
         if scope["type"] == "http":
             if self._is_listening:
-                lease.end_with_other_processes()
+                lease.subscribe_to_invalidation()
             # The shared counter may be in Redis, which must not block the event loop.
             tell = partial(asyncio.get_running_loop().run_in_executor, None)
             meta = _meta(scope)

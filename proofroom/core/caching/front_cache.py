@@ -1,6 +1,6 @@
 """Answers that are the same for all visitors, served before Django sees the request.
 
-A view marks its answer with `keep_in_front`. The middleware stores it with all of its final headers and handles
+A view marks its answer with `mark_cacheable`. The middleware stores it with all of its final headers and handles
 conditional requests and compression. The applications around Django answer from this cache without any query: the
 content version is trusted for a second (`version_lease`), then a request goes through to Django, which reads it.
 """
@@ -33,7 +33,7 @@ from proofroom.core.caching.rate_limits import (
     RATE_LIMIT_HEADERS,
     HitCount,
     caller_address,
-    is_allowed_freely,
+    is_allow_listed,
 )
 from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.middleware import STAFF_COOKIE
@@ -194,7 +194,7 @@ class FrontAnswer(CachedAnswer):
         return modified is not None and since == modified
 
 
-def keep_in_front(
+def mark_cacheable(
     response: HttpResponse,
     state: LiveState,
     answer: CachedAnswer,
@@ -233,7 +233,7 @@ def _address_to_count(scope: str, meta: Mapping[str, Any]) -> str | None:
         return None
     forwarded = str(meta.get("HTTP_X_FORWARDED_FOR", ""))
     address = caller_address(str(meta.get("REMOTE_ADDR", "")), forwarded)
-    return None if is_allowed_freely(address) else address
+    return None if is_allow_listed(address) else address
 
 
 def keep_answer(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from django.conf import settings
 from django.http import HttpRequest
 
-from proofroom.core.caching.redis_cache import count_hit, count_seen
+from proofroom.core.caching.redis_cache import count_hit, get_hit_counts
 
 if TYPE_CHECKING:
     from rest_framework.request import Request
@@ -65,7 +65,7 @@ def rate_limit_key(address: str) -> str:
     return str(IPv6Network((found.packed, 64), strict=False))
 
 
-def is_allowed_freely(address: str) -> bool:
+def is_allow_listed(address: str) -> bool:
     """Return whether the address is on the allow-list (`THROTTLE_ALLOW_IPS`)."""
     if not settings.CMS_ENV.throttle_allow_ips:
         return False
@@ -141,7 +141,7 @@ class HitCount:
         # none exceeds the limit.
         own = count_hit(key, seconds, hits)
         counts = dict(
-            zip(slots, count_seen([f"{name}:{period}:{slot}" for slot in slots]), strict=True)
+            zip(slots, get_hit_counts([f"{name}:{period}:{slot}" for slot in slots]), strict=True)
         )
         self.hits = own + sum(counts.values())
         self.reset = math.ceil(now) + period
@@ -172,9 +172,9 @@ class HitCount:
 def count_caller(scope: str, request: HttpRequest | Request, hits: int = 1) -> HitCount | None:
     """Count hits of the caller's address. None for an address without limits."""
     address = client_address(request)
-    return None if is_allowed_freely(address) else HitCount(scope, address, hits)
+    return None if is_allow_listed(address) else HitCount(scope, address, hits)
 
 
-def show_rate_limit(request: HttpRequest, count: HitCount) -> None:
+def set_rate_limit_headers(request: HttpRequest, count: HitCount) -> None:
     """Add the rate-limit headers of this count to the response of an API request."""
     request.rate_limit_headers = count.headers  # type: ignore[attr-defined]

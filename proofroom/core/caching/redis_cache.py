@@ -13,12 +13,12 @@ from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")
 _PAUSE_SECONDS: Final = 5
-_outage_logged: Final = OnceAMinute()
+_outage_logged: Final = MinuteTimer()
 _failed_at: float | None = None
 _local_counters: Final = LocMemCache("limits", {"OPTIONS": {"MAX_ENTRIES": 100_000}})
 """Counters of this process while Redis is unreachable."""
@@ -34,7 +34,7 @@ def redis_error() -> type[Exception]:
     return RedisError
 
 
-class KeptClient(RedisCacheClient):
+class ReusedClient(RedisCacheClient):
     """Reuses one client. Django creates one for each call, which costs more than the call; clients are
     thread-safe.
     """
@@ -61,7 +61,7 @@ class CountingRedisCache(RedisCache):
     def __init__(self, server: str, params: dict[str, Any]) -> None:
         super().__init__(server, params)
         # Django has no option for the client class.
-        self._class = KeptClient
+        self._class = ReusedClient
 
     @cached_property
     def _script(self) -> Any:
@@ -105,7 +105,7 @@ def count_hit(key: str, seconds: int, hits: int = 1) -> int:
     return counted if counted is not None else _count_in(_local_counters, key, seconds, hits)
 
 
-def count_seen(keys: list[str]) -> list[int]:
+def get_hit_counts(keys: list[str]) -> list[int]:
     """Return the hits that `count_hit` has counted for each key."""
     backend = caches["default"]
     if isinstance(backend, CountingRedisCache):

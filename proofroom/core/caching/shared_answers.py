@@ -46,7 +46,7 @@ from proofroom.core.caching.front_cache import (
 )
 from proofroom.core.caching.redis_cache import redis_error
 from proofroom.core.caching.version_lease import LiveState, lease
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.database.replica import from_replica
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class SharedAnswers:
         try:
             with from_replica():
                 return self._find(front_request, leased_state())
-        except DATABASE_AWAY as error:
+        except DATABASE_UNREACHABLE as error:
             logger.info("shared pages were not looked at: %s", error)
             return None
         finally:

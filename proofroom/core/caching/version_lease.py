@@ -62,7 +62,7 @@ class VersionReading:
     began_at: float
 
 
-class VersionLease:
+class ContentVersionCache:
     """The last state read by this process, and the time until which it is trusted."""
 
     def __init__(self) -> None:
@@ -104,7 +104,7 @@ class VersionLease:
             self._ends += 1
             self._until = 0.0
 
-    def end_with_other_processes(self) -> None:
+    def subscribe_to_invalidation(self) -> None:
         """Also end the lease when other processes write, if the database can notify this process."""
         if self._listening_process != os.getpid():
             self._listening_process = os.getpid()
@@ -165,4 +165,4 @@ def _open() -> sqlite3.Connection | None:
     return sqlite3.connect(name, check_same_thread=False, isolation_level=None)
 
 
-lease: Final = VersionLease()
+lease: Final = ContentVersionCache()

@@ -35,7 +35,7 @@ def longest_wait() -> float | None:
     return _max_wait.get()
 
 
-def leave_event_loop() -> None:
+def require_thread() -> None:
     """Raise `WouldBlock` on an event loop, so that the caller continues in a thread."""
     if _max_wait.get() is not None:
         raise WouldBlock

@@ -9,7 +9,7 @@ from typing import Final
 import psycopg
 from django.db import InterfaceError, OperationalError
 
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5
@@ -27,7 +27,7 @@ OUTCOME_UNKNOWN_MESSAGE: Final = (
 )
 _NO_CONNECTION: Final = ("08", "57P", "53300")
 """Prefixes of PostgreSQL's SQLSTATE codes: connection errors, server shutdown or startup, too many connections."""
-DATABASE_AWAY: Final = (OperationalError, InterfaceError)
+DATABASE_UNREACHABLE: Final = (OperationalError, InterfaceError)
 """Errors that are not caused by an item: background jobs stop, and the sweep resumes them later."""
 
 
@@ -39,7 +39,7 @@ class TablesChanged(psycopg.OperationalError):
     """A migration changed a table in the middle of a transaction with an older plan. A retry gets a new plan."""
 
 
-def is_database_away(error: BaseException | None) -> bool:
+def is_database_unreachable(error: BaseException | None) -> bool:
     """Return whether the error or one of its causes means that PostgreSQL is unreachable.
 
     A concurrent migration counts, too: the caller can retry immediately.
@@ -82,10 +82,10 @@ def describe_outage(error: BaseException | None) -> Outage:
     return _NOTHING_CHANGED
 
 
-_outage_logged: Final = OnceAMinute()
+_outage_logged: Final = MinuteTimer()
 
 
-def log_database_away(error: BaseException | None, what: str) -> None:
+def log_database_unreachable(error: BaseException | None, what: str) -> None:
     """Log one line instead of a traceback per caller, because the fault is not in the code.
 
     One line a minute is an error, so that monitoring reports an outage but not each refused request.

@@ -74,7 +74,7 @@ def insert_rows(*groups: Rows, updates: Updates = ()) -> list[int]:
     return changed
 
 
-def insert_if_free(row: Model, *groups: Rows, updates: Updates = ()) -> bool:
+def insert_unless_conflict(row: Model, *groups: Rows, updates: Updates = ()) -> bool:
     """Insert a row and dependent rows. Return False if the row violates a unique constraint.
 
     The caller must then roll back its transaction, because some dependent rows may be stored. For `updates` see
@@ -107,7 +107,7 @@ def update_row(row: Model) -> None:
         raise DatabaseError(f"no row has the key of {row!r}")
 
 
-def insert_new(rows: Rows, updates: Updates = ()) -> None:
+def insert_ignoring_conflicts(rows: Rows, updates: Updates = ()) -> None:
     """Insert the rows that don't violate a unique constraint.
 
     For `updates` see `insert_rows`.
@@ -124,7 +124,7 @@ def insert_new(rows: Rows, updates: Updates = ()) -> None:
         _insert([part], if_free=True, updates=updates if is_last else ())
 
 
-def write_over(rows: Rows, columns: Sequence[str]) -> None:
+def upsert_rows(rows: Rows, columns: Sequence[str]) -> None:
     """Update these columns of existing rows, and insert the others."""
     if rows and connection.vendor != "postgresql":
         _manager(rows).bulk_create(

@@ -1,8 +1,8 @@
 """Querysets compiled once.
 
-Compiling a queryset to SQL costs more than sending it and reading a few rows. A `Statement` caches the SQL of the ORM
-for each database and shape of its arguments. Frequent reads compile once and are still written as querysets, which
-work on both databases.
+Compiling a queryset to SQL costs more than sending it and reading a few rows. A `CompiledQuery` caches the SQL of the
+ORM for each database and shape of its arguments. Frequent reads compile once and are still written as querysets,
+which work on both databases.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class _Compiled:
     converters: dict[int, Any]
 
 
-class Statement:
+class CompiledQuery:
     """A queryset compiled once for each shape of its arguments.
 
     `build` takes the arguments and returns a queryset of `values()` or of objects. The rows of objects have all
@@ -105,7 +105,7 @@ class Statement:
         return found.names, rows
 
 
-class StatementForEach:
+class CompiledQueryForEach:
     """A statement run for each of many strings. `build` takes the string as its last argument.
 
     Each run has its own order and limit, and may lock rows. PostgreSQL runs them in one query, and the rows of all
@@ -176,7 +176,7 @@ class BoundUpdate:
 
 
 class Update:
-    """An update compiled once for each shape of its arguments, like a `Statement`.
+    """An update compiled once for each shape of its arguments, like a `CompiledQuery`.
 
     `build` returns a queryset and the new values of its columns. Without values its rows are deleted; rows that refer
     to them are not.

@@ -23,7 +23,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from proofroom.core.activity.chain import UNSEALED_AT_MOST, oldest_unsealed_at
+from proofroom.core.activity.chain import MAX_UNSEALED_AGE, oldest_unsealed_at
 from proofroom.core.database.migrate import earlier_version_message
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
@@ -279,7 +279,7 @@ def mcp_server() -> Iterator[CheckResult]:
 
 def activity_log() -> Iterator[CheckResult]:
     waits_since = oldest_unsealed_at()
-    if waits_since is not None and timezone.now() - waits_since > UNSEALED_AT_MOST:
+    if waits_since is not None and timezone.now() - waits_since > MAX_UNSEALED_AGE:
         minutes = (timezone.now() - waits_since) // timedelta(minutes=1)
         found = ngettext(
             "an entry has been waiting to be sealed for %(n)s minute",

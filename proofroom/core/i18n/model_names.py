@@ -34,7 +34,7 @@ _NAMES: Final = {
 }
 
 
-def speak_the_readers_language() -> None:
+def translate_model_names() -> None:
     """Make the names of all models lazily translated. Call it once, when all apps are ready."""
     for app in own_apps():
         app.verbose_name = gettext_lazy(str(app.verbose_name))

@@ -28,7 +28,7 @@ from proofroom.core.observability.operations import (
     operation_ended,
 )
 from proofroom.core.once import once
-from proofroom.core.once_a_minute import OnceAMinute
+from proofroom.core.once_a_minute import MinuteTimer
 from proofroom.core.repeated_errors import log_once
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def operation_labels(operation: MeasuredOperation) -> dict[str, str]:
     return dict(zip(DURATIONS[operation.kind].labels, values, strict=True))
 
 
-_failure_logged: Final = OnceAMinute()
+_failure_logged: Final = MinuteTimer()
 
 
 def record_operation(operation: MeasuredOperation) -> None:

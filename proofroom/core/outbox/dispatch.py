@@ -18,10 +18,10 @@ from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
-from proofroom.core.database.inserts import insert_new
+from proofroom.core.database.inserts import insert_ignoring_conflicts
 from proofroom.core.database.statements import (
     BoundUpdate,
-    Statement,
+    CompiledQuery,
     Update,
     columns_of,
     instance_from_row,
@@ -61,21 +61,21 @@ def transaction_of(posts: int) -> Iterator[None]:
 _deferred_rows: ContextVar[list[Model] | None] = ContextVar("along", default=None)
 
 
-def insert_along(rows: Sequence[Model]) -> None:
+def insert_with_deliveries(rows: Sequence[Model]) -> None:
     """Insert the new ones of these rows, all of one model, without reading them back.
 
     In a batch they are inserted in the statement that marks the events as delivered, otherwise immediately.
     """
     waiting = _deferred_rows.get()
     if waiting is None:
-        insert_new(rows)
+        insert_ignoring_conflicts(rows)
     else:
         waiting.extend(rows)
 
 
 @contextmanager
 def rows_kept_in(waiting: list[Model]) -> Iterator[None]:
-    """Collect the rows of `insert_along` in this list during the block."""
+    """Collect the rows of `insert_with_deliveries` in this list during the block."""
     token = _deferred_rows.set(waiting)
     try:
         yield
@@ -192,7 +192,7 @@ class EventSelection:
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
+class DispatchResult:
     """The result of a dispatch.
 
     `count` is the number of events taken up, `left` the ids of events with deliveries still due. With `gave_way` the
@@ -203,15 +203,17 @@ class Round:
     left: frozenset[int] = frozenset()
     gave_way: bool = False
 
-    def __add__(self, other: Round) -> Round:
+    def __add__(self, other: DispatchResult) -> DispatchResult:
         left = self.left | other.left
-        return Round(self.count + other.count, left, self.gave_way or other.gave_way)
+        return DispatchResult(self.count + other.count, left, self.gave_way or other.gave_way)
 
 
-def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool = False) -> Round:
+def dispatch_due(
+    which: EventSelection, limit: int = BATCH, *, include_older: bool = False
+) -> DispatchResult:
     """Deliver the first due events of the selection to all subscribers.
 
-    With `takes_along` and events that have waited long, other due events that no worker has locked are delivered in
+    With `include_older` and events that have waited long, other due events that no worker has locked are delivered in
     the same transaction. If the database aborts the transaction, the events are left for later.
     """
     now = timezone.now()
@@ -219,7 +221,7 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
         try:
             with transaction.atomic():
                 round_ = _lock_due(which, limit, now)
-                if takes_along and any(
+                if include_older and any(
                     now - one.created_at > _BACKLOG_AGE for one in round_.events
                 ):
                     round_.add_due_events(limit - len(round_.events))
@@ -235,18 +237,18 @@ def dispatch_due(which: EventSelection, limit: int = BATCH, *, takes_along: bool
         # A deferred constraint failed at the commit. To find the event that caused it, repeat them
         # one by one.
         if limit > 1:
-            return sum((dispatch_due(which, 1) for _ in range(limit)), Round())
+            return sum((dispatch_due(which, 1) for _ in range(limit)), DispatchResult())
         logger.exception("what a subscriber wrote could not be kept")
         return _postpone(which)
     except (DatabaseError, InterfaceError) as error:
         # A deadlock, a lock timeout or a lost connection: the whole transaction was rolled back.
         logger.info("events are told later: %s", error)
-        return Round(gave_way=True)
+        return DispatchResult(gave_way=True)
     # After the commit: these subscribers may take long, and must not hold the locks.
     round_.deliver_outside()
     taken = [event for event in round_.events if not round_.is_alone(event)]
     left = [event for event in (*round_.waiting, *taken) if event.dispatched_at is None]
-    told = Round(len(taken), frozenset(event.pk for event in left))
+    told = DispatchResult(len(taken), frozenset(event.pk for event in left))
     apart = [EventSelection(posts=(post_id,)) for post_id in round_.alone]
     apart += [EventSelection(events=(event_id,)) for event_id in round_.alone_events]
     return sum((dispatch_due(which, limit) for which in apart), told)
@@ -259,7 +261,7 @@ def _lock_events(which: Q, limit: int) -> list[Event]:
 
 
 @lru_cache(maxsize=20)
-def _open_statement(has_posts: bool, has_events: bool, limit: int) -> Statement:
+def _open_statement(has_posts: bool, has_events: bool, limit: int) -> CompiledQuery:
     """Return the statement that locks the open events of posts and of single ids."""
 
     def build(*ids: Any) -> QuerySet[Event, Any]:
@@ -269,7 +271,7 @@ def _open_statement(has_posts: bool, has_events: bool, limit: int) -> Statement:
         found: QuerySet[Event, Any] = rows.order_by("id").values(*columns_of(Event))[:limit]
         return found
 
-    return Statement(build)
+    return CompiledQuery(build)
 
 
 def _lock_open(which: EventSelection, limit: int) -> list[Event]:
@@ -305,12 +307,12 @@ def _open_before(events: Sequence[Event], exclude: Iterable[int]) -> list[Event]
 
 
 @transaction.atomic
-def _postpone(which: EventSelection) -> Round:
+def _postpone(which: EventSelection) -> DispatchResult:
     events = _lock_events(which.condition() & due_events(timezone.now()), 1)
     for event in events:
         count_failure(event, timezone.now())
         event.save(update_fields=["attempts", "next_at"])
-    return Round(len(events), frozenset(event.pk for event in events))
+    return DispatchResult(len(events), frozenset(event.pk for event in events))
 
 
 def _pending_subscribers(event: Event) -> list[Subscriber]:
@@ -443,8 +445,8 @@ class _LockedEvents:
         *others, last = by_model.values()
         try:
             for rows in others:
-                insert_new(rows)
-            insert_new(last, notes)
+                insert_ignoring_conflicts(rows)
+            insert_ignoring_conflicts(last, notes)
         except Exception as error:
             raise BatchRefused from error
 
@@ -538,7 +540,7 @@ _SWEEP_BATCH: Final = 500
 """Number of events that a sweep reads at once."""
 
 
-_POSTS_OF_EVENTS: Final = Statement(
+_POSTS_OF_EVENTS: Final = CompiledQuery(
     lambda ids: (
         Event.objects.filter(open_events(), pk__in=ids).order_by("id").values("id", "post_id")
     )
@@ -558,7 +560,7 @@ def dispatch_all(event_ids: Iterable[int]) -> bool:
     """Deliver these events to all subscribers, like `dispatch`."""
     ids = list(event_ids)
     found = [(row["id"], row["post_id"]) for row in _POSTS_OF_EVENTS.rows(ids)]
-    told = sum((_dispatch_selection(which) for which in _selections(found)), Round())
+    told = sum((_dispatch_selection(which) for which in _selections(found)), DispatchResult())
     return not told.gave_way and told.left.isdisjoint(ids)
 
 
@@ -567,14 +569,14 @@ def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
 
     A worker that is behind also delivers other events, whose messages then find nothing to do.
     """
-    _dispatch_selection(EventSelection(tuple(post_ids), tuple(event_ids)), takes_along=True)
+    _dispatch_selection(EventSelection(tuple(post_ids), tuple(event_ids)), include_older=True)
 
 
-def _dispatch_selection(which: EventSelection, *, takes_along: bool = False) -> Round:
+def _dispatch_selection(which: EventSelection, *, include_older: bool = False) -> DispatchResult:
     """Deliver all events of the selection. Later events of its posts are included, which saves another
     transaction.
     """
-    told = round_ = dispatch_due(which, takes_along=takes_along)
+    told = round_ = dispatch_due(which, include_older=include_older)
     while round_.count >= BATCH:
         round_ = dispatch_due(which)
         told += round_

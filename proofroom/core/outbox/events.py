@@ -149,7 +149,7 @@ events_forgotten: Hook[[list[int]], None] = Hook()
 """Called in the same transaction with the ids of the events whose text must be deleted."""
 
 
-def subscribe_inside(names: Iterable[str], subscriber: Callable[[Event], None]) -> None:
+def subscribe_in_transaction(names: Iterable[str], subscriber: Callable[[Event], None]) -> None:
     """Call `subscriber(event)` in the transaction of each event with one of these names.
 
     For changes that belong to the cause, like the redirect of a moved URL. An exception rolls back the cause.

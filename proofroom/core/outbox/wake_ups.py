@@ -75,7 +75,7 @@ class _WakeUpGroup:
                 send_message(queue, f"events of {len(posts[part])} posts")
 
 
-class GatheredWakeUps:
+class BatchedNotifier:
     """Sends messages from a separate thread, so that requests don't wait for the queue and share messages.
 
     The first message is sent at once, the next one after a pause with all wake-ups since then. Off unless a web
@@ -134,5 +134,5 @@ class GatheredWakeUps:
         return True
 
 
-gathered_wake_ups: Final = GatheredWakeUps()
+gathered_wake_ups: Final = BatchedNotifier()
 os.register_at_fork(after_in_child=gathered_wake_ups.reset)

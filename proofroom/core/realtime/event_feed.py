@@ -23,8 +23,8 @@ from proofroom.core.realtime.messages import (
     find_outside,
     may_hear_of,
     message,
+    open_editors_of,
     presence_message,
-    who_is_at,
 )
 from proofroom.core.realtime.sessions import PageConnection
 from proofroom.core.realtime.websockets import PageConsumer
@@ -78,7 +78,9 @@ class EventFeed(Feed[EventPage]):
         self._backlogs = {
             page: self._tail.behind(page.after) for page in pages if not page.has_begun
         }
-        self._editors = who_is_at({page.post_id for page in pages if page.post_id is not None})
+        self._editors = open_editors_of(
+            {page.post_id for page in pages if page.post_id is not None}
+        )
         posts = {None, *(event.post_id for event in self._new)} if self._new else set()
         return [
             page

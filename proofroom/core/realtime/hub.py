@@ -22,7 +22,7 @@ from django.utils import translation
 
 from proofroom.core.actor import ActorUser
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.sessions import PageConnection, still_authorized
@@ -104,7 +104,7 @@ class Feed(ABC, Generic[Page]):
         """Log an error in the block and read this feed again soon. Other feeds are not affected."""
         try:
             yield
-        except DATABASE_AWAY:
+        except DATABASE_UNREACHABLE:
             raise
         except Exception:
             if not self.is_failing:

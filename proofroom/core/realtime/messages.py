@@ -145,7 +145,7 @@ PRESENCE_CHANNEL: Final = "presence"
 """The channel of notifications that a user opened or left a post."""
 
 
-def who_is_at(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
+def open_editors_of(post_ids: Collection[UUID]) -> dict[UUID, list[OpenEditor]]:
     """Return the open pages of these posts."""
     found: dict[UUID, list[OpenEditor]] = {}
     if post_ids:

@@ -17,8 +17,8 @@ from proofroom.core.database.faults import (
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
     UNAVAILABLE_MESSAGE,
-    is_database_away,
-    log_database_away,
+    is_database_unreachable,
+    log_database_unreachable,
 )
 from proofroom.core.realtime.hub import (
     BAD_REQUEST,
@@ -112,7 +112,7 @@ TRY_AGAIN_LATER: Final = 1013
 _RESPONSE: Final = "websocket.http.response"
 
 
-def unless_database_away(application: Application) -> Application:
+def handle_database_unreachable(application: Application) -> Application:
     """Answer errors of an unreachable database with 503 or a close code."""
 
     async def wrapped(scope: dict[str, Any], receive: Any, send: Any) -> None:
@@ -126,9 +126,9 @@ def unless_database_away(application: Application) -> Application:
         try:
             await application(scope, receive, send_and_track)
         except Exception as error:
-            if not is_database_away(error):
+            if not is_database_unreachable(error):
                 raise
-            log_database_away(error, f"websocket {scope['path']}")
+            log_database_unreachable(error, f"websocket {scope['path']}")
             if is_open or _RESPONSE not in scope.get("extensions", {}):
                 await send({"type": "websocket.close", "code": TRY_AGAIN_LATER})
             else:

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Model, QuerySet, Window
 
-from proofroom.core.database.statements import Row, Statement
+from proofroom.core.database.statements import CompiledQuery, Row
 from proofroom.core.search.entries import RANK
 from proofroom.core.search.index import backend, key_of
 from proofroom.core.search.query import Part, SearchedWords, Way
@@ -107,7 +107,7 @@ def _compile(
     read: _Read,
     begin: int,
     end: int,
-) -> Statement:
+) -> CompiledQuery:
     """Return the statement for a slice of the matching rows. Takes the arguments of `rows`, then the words."""
     count = max((*form.words, *form.rank_words)) + 1
 
@@ -122,7 +122,7 @@ def _compile(
         )
         return read(found, newest)[begin:end]
 
-    return Statement(build)
+    return CompiledQuery(build)
 
 
 def _best_keys(found: QuerySet[Any], newest: Sequence[str]) -> QuerySet[Any, Any]:

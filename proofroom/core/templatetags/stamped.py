@@ -11,7 +11,7 @@ from django.template.context import Context
 from django.template.exceptions import TemplateSyntaxError
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import Stamp
+from proofroom.core.stamps import RowTemplate
 
 register = template.Library()
 
@@ -21,9 +21,9 @@ Expressions = Mapping[str, FilterExpression]
 class StampedNode(Node):
     """`{% stamped "part.html" with same=… each other=… %}`: a much faster `include` for frequent use.
 
-    The template is a `Stamp` of the page: it is rendered once for all objects with the same values after `with`. The
-    values after `each` are escaped and filled in every time. With `as name` at the end, the text is assigned to that
-    name instead of shown.
+    The template is a `RowTemplate` of the page: it is rendered once for all objects with the same values after `with`.
+    The values after `each` are escaped and filled in every time. With `as name` at the end, the text is assigned to
+    that name instead of shown.
     """
 
     def __init__(
@@ -34,10 +34,10 @@ class StampedNode(Node):
 
     def render(self, context: Context) -> SafeString:
         # The first dict of the render context lives as long as the page; `include` pushes others.
-        page_stamps = cast("dict[object, Stamp]", context.render_context.dicts[0])
+        page_stamps = cast("dict[object, RowTemplate]", context.render_context.dicts[0])
         stamp = page_stamps.get(self)
         if stamp is None:
-            stamp = page_stamps[self] = Stamp(self.template_name, context.new())
+            stamp = page_stamps[self] = RowTemplate(self.template_name, context.new())
         text = stamp.fill(
             {name: value.resolve(context) for name, value in self.same.items()},
             {name: value.resolve(context) for name, value in self.each.items()},

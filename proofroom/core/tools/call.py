@@ -18,8 +18,8 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.tools.registry import Tool, all_tools, get_tool
 from proofroom.core.tools.schemas import lean_schema
-from proofroom.core.validation.errors import error_path, faults_of, reason_of, shorten_key
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.errors import error_path, list_errors, reason_of, shorten_key
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.json_schema import Schema
 
 MAX_VALUE_SHOWN = 60
@@ -57,8 +57,8 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
                 and schema["properties"].get(name, {}).get("type") == "integer"
             ):
                 raise invalid(name, f"{name} must be an integer; got {value}.")
-        given = without_absent(tool.arguments, _parse_json_strings(raw, schema))
-        refuse_unstorable(given)
+        given = drop_omitted(tool.arguments, _parse_json_strings(raw, schema))
+        reject_unstorable(given)
         return tool.arguments.model_validate(given, extra="forbid")
     except RuleViolation as error:
         path = next(iter(error.details))
@@ -69,7 +69,7 @@ def _read(tool: Tool[BaseModel], raw: Mapping[str, Any]) -> BaseModel | list[tup
             )
         ]
     except ValidationError as error:
-        found = faults_of(
+        found = list_errors(
             error,
             lambda item: _error_sentence(item, schema),
             root="arguments",
@@ -97,7 +97,7 @@ def nearest(word: str, known: list[str]) -> str | None:
     return lowered[found[0]] if found else None
 
 
-def without_absent(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
+def drop_omitted(model: type[BaseModel], raw: Mapping[str, Any]) -> dict[str, Any]:
     """Remove null and empty values that a client sent for omitted arguments.
 
     Only for optional arguments, including those in nested objects. The content of objects without declared keys
@@ -135,7 +135,7 @@ def _without_absent_within(annotation: object, value: Any) -> Any:
         return value
     if isinstance(value, list):
         return [_without_absent_within(annotation, item) for item in value]
-    return without_absent(model, value) if isinstance(value, dict) else value
+    return drop_omitted(model, value) if isinstance(value, dict) else value
 
 
 def _takes_text(name: str, annotation: object) -> bool:

@@ -47,12 +47,12 @@ def open_cursor(cursor: str, *, of: str) -> list[Part]:
         # `seal_cursor` removes the padding.
         raw = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
     except (binascii.Error, ValueError):
-        raise not_of_this_list() from None
+        raise foreign_cursor_error() from None
     body = raw[_SEAL:]
     # Cursors from before a rotation of the key stay valid.
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
     if not any(constant_time_compare(raw[:_SEAL], _seal(body, of, key)) for key in keys):
-        raise not_of_this_list()
+        raise foreign_cursor_error()
     parts: list[Part] = []
     while body:
         part, used = _READERS[body[:1]](body[1:])
@@ -61,7 +61,7 @@ def open_cursor(cursor: str, *, of: str) -> list[Part]:
     return parts
 
 
-def not_of_this_list() -> RuleViolation:
+def foreign_cursor_error() -> RuleViolation:
     return invalid(
         "cursor",
         "This cursor is not of this list: it goes with the tool and the filters of the call that answered it. "

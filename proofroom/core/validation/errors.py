@@ -91,17 +91,17 @@ def details_of(
 ) -> dict[str, list[str]]:
     """Return the sentences of an error by path. `prefix` is prepended to the paths."""
     details: dict[str, list[str]] = {}
-    for path, sentence in faults_of(error, describe, prefix=prefix, root="body", limit=limit):
+    for path, sentence in list_errors(error, describe, prefix=prefix, root="body", limit=limit):
         details.setdefault(path, []).append(sentence)
     return details
 
 
 def first_fault(error: ValidationError, describe: Describe, *, root: str) -> tuple[str, str]:
     """Return the path and the sentence of the first error."""
-    return faults_of(error, describe, root=root, limit=1)[0]
+    return list_errors(error, describe, root=root, limit=1)[0]
 
 
-def faults_of(
+def list_errors(
     error: ValidationError,
     describe: Describe,
     *,

@@ -31,7 +31,7 @@ def is_deeper(value: object, levels: int = MAX_DEPTH) -> bool:
     )
 
 
-def refuse_unstorable(value: object, field: str = "") -> None:
+def reject_unstorable(value: object, field: str = "") -> None:
     """Raise `RuleViolation` for the first value that cannot be stored, keyed by its path below `field`.
 
     These are NUL and lone surrogates in texts and keys, NaN, numbers beyond 2**53, and nesting beyond 64 levels.

@@ -11,13 +11,18 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from proofroom.accounts.admin.limit_page import limit_page
-from proofroom.core.admin.permissions import actor_of, answers_refusals
-from proofroom.oauth.connections import allow_again, disconnect, find_managed, limit_connection
+from proofroom.core.admin.permissions import actor_of, service_errors_as_http
+from proofroom.oauth.connections import (
+    disconnect,
+    find_manageable_connection,
+    limit_connection,
+    unblock_connection,
+)
 from proofroom.oauth.models import OAuthConnection
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def disconnect_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
     """End the connection, and redirect to the account or the list of all clients."""
     connection = disconnect(connection_id=connection_id, actor=actor_of(request))
@@ -27,11 +32,11 @@ def disconnect_client(request: HttpRequest, connection_id: UUID) -> HttpResponse
     return HttpResponseRedirect(_own_clients())
 
 
-@answers_refusals
+@service_errors_as_http
 def limit_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
     """Show and save the content the client is limited to."""
     actor = actor_of(request)
-    connection = find_managed(connection_id=connection_id, actor=actor)
+    connection = find_manageable_connection(connection_id=connection_id, actor=actor)
     is_own = connection.user_id == actor.user.pk
     return limit_page(
         request,
@@ -47,10 +52,10 @@ def limit_client(request: HttpRequest, connection_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def allow_client_again(request: HttpRequest, connection_id: UUID) -> HttpResponse:
     """Allow a client again that the user disconnected, and redirect to the account."""
-    connection = allow_again(connection_id=connection_id, actor=actor_of(request))
+    connection = unblock_connection(connection_id=connection_id, actor=actor_of(request))
     messages.success(request, _("%(name)s can connect again.") % {"name": connection.client.label})
     return HttpResponseRedirect(_own_clients())
 

@@ -18,7 +18,7 @@ from oauthlib.oauth2.rfc6749.errors import AccessDeniedError, InvalidRequestErro
 
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.core.admin.form_pages import save_form
-from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.core.admin.permissions import actor_of, service_errors_as_http
 from proofroom.core.middleware import csp_override
 from proofroom.oauth.addresses import is_resource, issuer, issues_tokens, resource
 from proofroom.oauth.connections import connect, find_limits
@@ -32,7 +32,7 @@ from proofroom.oauth.validator import wrong_target
 @require_http_methods(["GET", "HEAD", "POST"])
 # The response to the form redirects to the client, and often further, which the usual policy would forbid.
 @csp_override({**settings.SECURE_CSP, "form-action": None})
-@answers_refusals
+@service_errors_as_http
 def authorize(request: HttpRequest) -> HttpResponse:
     """GET shows the consent form. POST redirects to the client. The request parameters are in the URL both times."""
     if not issues_tokens():

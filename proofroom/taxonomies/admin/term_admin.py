@@ -39,10 +39,10 @@ from proofroom.taxonomies.models import NewTerm, Term, TermChanges
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH, taxonomy_label
 from proofroom.taxonomies.services import (
     change_term,
+    changed_term_document,
     create_term,
     delete_term,
-    edited_term,
-    place_term,
+    move_term,
 )
 from proofroom.taxonomies.shared_kind import TermKind
 
@@ -77,7 +77,7 @@ class TermTree:
         return f"{reverse('admin:proofroom_taxonomies_term_changelist')}?{query}"
 
 
-def uses_seen_by(who: Scoped) -> Count:
+def visible_use_count(who: Scoped) -> Count:
     """Return an aggregate: number of posts with the term that the actor may see and that are not in the trash."""
     counted = Q(post_terms__post__deleted_at__isnull=True)
     post_ids = visible_post_ids(who)
@@ -111,7 +111,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
             messages.error(request, error.message)
         return JsonResponse({}) if wants_json else HttpResponseRedirect(tree.url)
     terms = Term.objects.filter(taxonomy=tree.taxonomy.name, locale=tree.locale)
-    counted = terms.annotate(uses=uses_seen_by(actor_of(request)))
+    counted = terms.annotate(uses=visible_use_count(actor_of(request)))
     nodes = {term.pk: TermNode(term, term.uses) for term in counted}
     top: list[TermNode] = []
     for node in nodes.values():
@@ -162,7 +162,7 @@ def _handle_post(request: HttpRequest, tree: TermTree) -> None:
         change_term(term_id=id_, actor=actor, name=request.POST.get("name", ""))
     elif operation == "move":
         places = {name: (request.POST.get(name, "") or None) for name in ("parent_id", "before_id")}
-        place_term(term_id=id_, actor=actor, **places)
+        move_term(term_id=id_, actor=actor, **places)
     elif operation in _MOVES:
         rows = list(Term.objects.filter(taxonomy=tree.taxonomy.name, locale=tree.locale))
         term = next((row for row in rows if str(row.pk) == id_), None)
@@ -177,7 +177,7 @@ def _handle_post(request: HttpRequest, tree: TermTree) -> None:
             )
         )
         if place is not None:
-            place_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
+            move_term(term_id=id_, actor=actor, parent_id=place[0], before_id=place[1])
     else:
         raise invalid("do", _("Unknown action."))
 
@@ -344,7 +344,7 @@ class TermAdmin(EditAdmin[Term]):
     ordering = ("taxonomy", "order_index", "name")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Term]:
-        return super().get_queryset(request).annotate(number=uses_seen_by(actor_of(request)))
+        return super().get_queryset(request).annotate(number=visible_use_count(actor_of(request)))
 
     @admin.display(description=gettext_lazy("Posts"), ordering="number")
     def uses(self, term: Term) -> int:
@@ -392,7 +392,7 @@ class TermAdmin(EditAdmin[Term]):
             request,
             TermKind(),
             row,
-            lambda: edited_term(row, **document),
+            lambda: changed_term_document(row, **document),
             version,
             lambda: change_term(
                 term_id=row.pk, actor=actor_of(request), expected_version=version, **values

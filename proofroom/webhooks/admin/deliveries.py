@@ -22,9 +22,9 @@ from proofroom.core.admin.labels import badge, kind_label
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.i18n import in_words
 from proofroom.webhooks import queries
@@ -153,7 +153,7 @@ def receiver_name(row: Delivery) -> str:
     )
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
     """Show a delivery: its status, its body, and every call."""
     require(request, "webhooks.manage")
@@ -182,11 +182,11 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def replay(request: HttpRequest, delivery_id: UUID) -> HttpResponse:
     """Send a finished delivery again."""
     require(request, "webhooks.manage")
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         replay_delivery(delivery_id=delivery_id, actor=actor_of(request))
         messages.success(request, gettext("Sending again."))
     return HttpResponseRedirect(

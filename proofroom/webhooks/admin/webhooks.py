@@ -22,9 +22,9 @@ from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.labels import badge, switch_badge
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.redaction import SECRET_MASK
 from proofroom.core.validation.form_fields import InputForm
@@ -268,7 +268,7 @@ def webhook_page(
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send a sample to this webhook only, and show its delivery."""
     require(request, "webhooks.manage")
@@ -278,7 +278,7 @@ def test(request: HttpRequest, webhook_id: object) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Send the events since a time again."""
     require(request, "webhooks.manage")
@@ -286,7 +286,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
     if not form.is_valid():
         messages.error(request, _("Enter a start date and time."))
     else:
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             replay_since(
                 webhook_id=str(webhook_id),
                 since=form.cleaned_data["since"],
@@ -297,7 +297,7 @@ def replay(request: HttpRequest, webhook_id: object) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def cancel(request: HttpRequest, webhook_id: object) -> HttpResponse:
     """Stop a replay."""
     require(request, "webhooks.manage")

@@ -18,9 +18,9 @@ from proofroom.core.admin.labels import kind_label, switch_badge
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.conditions import Condition
 from proofroom.webhooks import queries
@@ -86,7 +86,7 @@ def row_of(found: Workflow) -> dict[str, Any]:
     }
 
 
-@answers_refusals
+@service_errors_as_http
 def show(request: HttpRequest, workflow_id: str) -> HttpResponse:
     """Show a workflow: its file's content and its runs."""
     require(request, PERMISSION)
@@ -128,7 +128,7 @@ def condition_in_words(condition: Condition) -> str:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
     """Switch a workflow on or off. This overrides its file."""
     require(request, PERMISSION)
@@ -148,7 +148,7 @@ def switch(request: HttpRequest, workflow_id: str) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def try_out(request: HttpRequest, workflow_id: str) -> HttpResponse:
     """Send a sample to this workflow only, and show its delivery."""
     require(request, PERMISSION)
@@ -156,11 +156,11 @@ def try_out(request: HttpRequest, workflow_id: str) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def try_chat(request: HttpRequest) -> HttpResponse:
     """Send a test notice to the chat."""
     require(request, PERMISSION)
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         return show_test(request, test_chat(actor=actor_of(request)))
     return HttpResponseRedirect(reverse(LIST_PAGE))
 

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import DATABASE_AWAY
+from proofroom.core.database.faults import DATABASE_UNREACHABLE
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import Json
@@ -157,7 +157,7 @@ def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
         return None
     try:
         return _queue_batch(webhook)
-    except DATABASE_AWAY:
+    except DATABASE_UNREACHABLE:
         raise
     except Exception as error:
         # With the id, so that the caller can leave this webhook out.

@@ -17,7 +17,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.webhooks import chat
 from proofroom.webhooks.delivery_channels import (
     SIMULATED,
@@ -124,7 +124,7 @@ def simulate_event(
             % {"event": event[:60], "known": known},
         )
     if payload is not None:
-        refuse_unstorable(payload, "payload")
+        reject_unstorable(payload, "payload")
         if len(sorted_json(payload)) > PAYLOAD_MAX_BYTES:
             raise invalid(
                 "payload",

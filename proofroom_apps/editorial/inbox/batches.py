@@ -20,7 +20,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
 
-from content.inbox.decision_batches import batches_for, cancel_batch, counts_of, find_batch
+from content.inbox.decision_batches import (
+    batches_for,
+    cancel_batch,
+    count_batch_outcomes,
+    find_batch,
+)
 from content.models import (
     BatchState,
     DecisionBatch,
@@ -33,9 +38,9 @@ from content.models import (
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom_apps.editorial.inbox.queue_rows import place_of
 from proofroom_apps.editorial.posts.post_pages import (
@@ -131,7 +136,7 @@ def running_batches(request: HttpRequest) -> list[DecisionProgress]:
     return _progress(list(running))
 
 
-@answers_refusals
+@service_errors_as_http
 def inbox_batches(request: HttpRequest) -> HttpResponse:
     """List the batches, newest first: the user's own, or all for administrators."""
     require(request, "posts.view")
@@ -141,7 +146,7 @@ def inbox_batches(request: HttpRequest) -> HttpResponse:
     return page(request, "admin/inbox_batches.html", context, title=title)
 
 
-@answers_refusals
+@service_errors_as_http
 def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Show the progress of a batch; `?show=` lists the changes with an outcome."""
     require(request, "posts.view")
@@ -183,13 +188,13 @@ def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def inbox_batch_cancel(request: HttpRequest, batch_id: UUID) -> HttpResponse:
     """Cancel the remaining decisions of a batch."""
     require(request, "posts.view")
     actor = actor_of(request)
     batch = find_batch(batch_id=batch_id, actor=actor)
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         cancel_batch(batch_id=batch_id, actor=actor)
         text = _("Cancelled. Decisions already made are kept; all other changes are still waiting.")
         messages.success(request, text)
@@ -201,7 +206,7 @@ def batch_url(batch: DecisionBatch) -> str:
 
 
 def _progress(batches: Sequence[DecisionBatch]) -> list[DecisionProgress]:
-    counts = counts_of([batch.pk for batch in batches]) if batches else {}
+    counts = count_batch_outcomes([batch.pk for batch in batches]) if batches else {}
     return [DecisionProgress(batch, counts[batch.pk], batch_url(batch)) for batch in batches]
 
 

@@ -20,8 +20,8 @@ from content.comparison.difference_text import note_of
 from content.comparison.references import References
 from content.document.labels import type_label
 from content.inbox.queries import (
-    Alike,
     QueueFilter,
+    SimilarChanges,
     count_facets,
     filter_queue,
     group_similar,
@@ -29,7 +29,7 @@ from content.inbox.queries import (
 )
 from content.inbox.rows import from_json
 from content.models import Layer
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import language_name
@@ -58,7 +58,7 @@ _MIN_FOR_ALL: Final = 4
 Option = tuple[str, str, int]
 
 
-@answers_refusals
+@service_errors_as_http
 def inbox(request: HttpRequest) -> HttpResponse:
     """GET lists (`?layer=`, `risk`, `agent`, `author`, `type`, `locale`, `age`), POST decides on marked changes."""
     require(request, "posts.view")
@@ -163,7 +163,7 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
         {
             "url": reverse("admin:inbox-like", args=[group.like]),
             "count": group.count,
-            "words": group_words(
+            "words": group_label(
                 group, author_of(group.example, runs.get(group.example.run_id), clients)
             ),
             "risk": group.weight,
@@ -174,7 +174,7 @@ def _group_rows(request: HttpRequest, asked: QueueFilter) -> list[dict[str, Any]
     ]
 
 
-def group_words(group: Alike, who: str) -> str:
+def group_label(group: SimilarChanges, who: str) -> str:
     """Return a group's label: "12 identical changes by SEO Specialist: Meta description: − 40 + 45".
 
     `who` is from `author_of`.
@@ -202,7 +202,7 @@ def group_words(group: Alike, who: str) -> str:
     }
 
 
-def filter_words(asked: QueueFilter) -> str:
+def filter_label(asked: QueueFilter) -> str:
     """Return the label of a filter: "High risk, Blog, German"; empty without a filter."""
     said = [
         str(RISKS[int(asked.risk)]) if asked.risk else "",

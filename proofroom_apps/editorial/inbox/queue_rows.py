@@ -85,7 +85,7 @@ def risk_word(risk: int) -> str:
     return str(RISKS[min(max(risk, 1), 3)])
 
 
-def flag_words(flags: Iterable[str]) -> list[str]:
+def flag_labels(flags: Iterable[str]) -> list[str]:
     """Return the labels of the flags."""
     return [str(FLAG_LABELS.get(flag, flag)) for flag in flags]
 
@@ -256,7 +256,7 @@ def build_queue_rows(
                 shown=lines_of(comparison, references),
                 risk=row.weight,
                 risk_word=risk_word(row.weight),
-                reasons=(*flag_words(row.flags), *rejected.get(row.pk, ())),
+                reasons=(*flag_labels(row.flags), *rejected.get(row.pk, ())),
                 who=author_of(row, run, clients),
                 run=run,
                 may_take=rights.take(row.layer),

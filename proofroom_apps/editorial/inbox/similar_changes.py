@@ -15,12 +15,12 @@ from content.comparison.change_comparison import shared_props
 from content.comparison.references import ReferenceIds, collect_references, load_titles
 from content.inbox.decision_batches import MAX_BATCH_CHANGES
 from content.inbox.decisions import MAX_DECISIONS, Marked, Word
-from content.inbox.queries import Alike, QueueFilter, filter_queue, join_posts
+from content.inbox.queries import QueueFilter, SimilarChanges, filter_queue, join_posts
 from content.inbox.rows import stored_judgement
 from content.models import Layer, Post, QueuedChange, Status
 from content.presenters.cards import ChangeCard, cards_of_layer
 from content.store.layer_state import open_layers_of_many
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError, Conflict
 from proofroom_apps.editorial.inbox.decisions import (
     decide,
@@ -30,8 +30,8 @@ from proofroom_apps.editorial.inbox.decisions import (
     require_opened,
 )
 from proofroom_apps.editorial.inbox.page import (
-    filter_words,
-    group_words,
+    filter_label,
+    group_label,
     inbox_url,
     read_queue_filter,
 )
@@ -50,13 +50,13 @@ class Sample:
     card: ChangeCard | None
 
 
-@answers_refusals
+@service_errors_as_http
 def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
     """GET shows the sample and the others, POST accepts or rejects all ticked changes."""
     return _answer(request, QueueFilter(like=like))
 
 
-@answers_refusals
+@service_errors_as_http
 def inbox_all(request: HttpRequest) -> HttpResponse:
     """The same page for all matches of the inbox's filters in one layer."""
     return _answer(request, replace(read_queue_filter(request.GET), like=""))
@@ -147,9 +147,9 @@ def _show(
 
 def _describe(asked: QueueFilter, first: QueueRow, total: int) -> str:
     if asked.like:
-        group = Alike(asked.like, total, first.risk, first.row)
-        return group_words(group, first.who)
-    names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_words(asked)}
+        group = SimilarChanges(asked.like, total, first.risk, first.row)
+        return group_label(group, first.who)
+    names = {"count": total, "layer": LAYERS[asked.layer], "filters": filter_label(asked)}
     if not names["filters"]:
         text = ngettext(
             "%(count)d change in %(layer)s",

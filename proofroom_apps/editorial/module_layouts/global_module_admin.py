@@ -17,21 +17,21 @@ from django.utils.translation import gettext_lazy
 from content.models import ModuleInstance
 from content.modules.global_modules import (
     SLUG_MAX,
+    build_global_document,
     create_global,
     delete_global,
     edit_global,
-    edited_global,
 )
 from content.modules.shared_kind import GlobalModuleKind
 from content.store.global_module_queries import placements_of, usage
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.admin.row_forms import ShownAgainAdmin
+from proofroom.core.admin.row_forms import RedisplayAdmin
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import modules
 from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
@@ -99,7 +99,7 @@ class GlobalForm(forms.Form):
             unit.field.name: from_typed(unit.field, self.typed[unit.path], unit.value, unit.path)
             for unit in self.units
         }
-        refuse_unstorable(values, "props")
+        reject_unstorable(values, "props")
         return values
 
     def controls(self, who: Actor) -> list[Control]:
@@ -129,7 +129,7 @@ class GlobalForm(forms.Form):
 
 
 @admin.register(ModuleInstance)
-class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
+class SharedModuleAdmin(RedisplayAdmin[ModuleInstance]):
     view_permission = add_permission = "globals.edit"
     empty_words = gettext_lazy(
         "Global modules are written once and used in many posts. A change appears in all of them."
@@ -213,7 +213,9 @@ class SharedModuleAdmin(ShownAgainAdmin[ModuleInstance]):
                 request,
                 GlobalModuleKind(),
                 row,
-                lambda: edited_global(row, label=label, props=props, actor=actor_of(request)),
+                lambda: build_global_document(
+                    row, label=label, props=props, actor=actor_of(request)
+                ),
                 version,
                 lambda: edit_global(
                     actor=actor_of(request),

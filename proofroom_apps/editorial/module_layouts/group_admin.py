@@ -25,11 +25,11 @@ from content.modules.module_groups import (
     edit_group,
 )
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
+from proofroom.core.admin.row_forms import RedisplayAdmin, RowsForm
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.json_text import read_json
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import allowed_modules, post_types
@@ -97,7 +97,7 @@ def read_modules(data: QueryDict) -> list[JsonObject]:
 def _parse_json(text: str) -> Json:
     try:
         found = read_json(text)
-        refuse_unstorable(found, "modules")
+        reject_unstorable(found, "modules")
     except RuleViolation as error:
         raise ValueError(error.message) from None
     return found
@@ -203,7 +203,7 @@ class ChangeGroupForm(GroupForm, RowsForm):
 
 
 @admin.register(ModuleGroup)
-class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
+class ModuleGroupAdmin(RedisplayAdmin[ModuleGroup]):
     view_permission = add_permission = "settings.manage"
     empty_words = gettext_lazy(
         "A module group sets the modules of new posts, and which of them are locked."
@@ -269,7 +269,7 @@ class ModuleGroupAdmin(ShownAgainAdmin[ModuleGroup]):
 
     def change(self, request: HttpRequest, row: ModuleGroup, form: forms.Form) -> None:
         values = form.cleaned_data
-        with cast(ChangeGroupForm, form).refusals_at_rows():
+        with cast(ChangeGroupForm, form).service_errors_at_rows():
             edit_group(
                 actor=actor_of(request),
                 name=row.name,

@@ -20,8 +20,8 @@ from content.document.labels import label_of, module_names
 from content.models import Layer
 from content.models.autosave import Autosave
 from content.models.editing_mark import SOURCE
-from content.posts.autosave import Predecessor, discard_copy, list_copies, save_copy
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from content.posts.autosave import SupersededCopy, discard_copy, list_copies, save_copy
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.validation.input_validation import parse_uuid
@@ -61,7 +61,7 @@ class PageCopies:
     """
 
     key: UUID
-    follows: Sequence[Predecessor]
+    follows: Sequence[SupersededCopy]
 
     @property
     def shown(self) -> list[UUID]:
@@ -81,13 +81,15 @@ def copy_key(request: HttpRequest) -> UUID | None:
     return parse_uuid(request.POST.get("copy"))
 
 
-def read_follows(data: QueryDict) -> list[Predecessor]:
+def read_follows(data: QueryDict) -> list[SupersededCopy]:
     """Return the copies that a form follows; invalid values are skipped."""
     found = []
     for text in data.getlist("follows")[:_MAX_FOLLOWED]:
         key, _space, moment = text.partition(" ")
         try:
-            found.append(Predecessor(UUID(key), datetime.fromisoformat(moment) if moment else None))
+            found.append(
+                SupersededCopy(UUID(key), datetime.fromisoformat(moment) if moment else None)
+            )
         except ValueError:
             continue
     return [one for one in found if one.saved_at is None or one.saved_at.tzinfo]
@@ -97,7 +99,7 @@ def copies_of_page(sent: QueryDict) -> PageCopies:
     """Return the copies of a page that shows sent data, or data restored by `form_of`."""
     follows = read_follows(sent)
     with suppress(ValueError):  # a page that was opened anew has none
-        follows.append(Predecessor(UUID(sent.get("copy", ""))))
+        follows.append(SupersededCopy(UUID(sent.get("copy", ""))))
     return PageCopies(uuid4(), follows)
 
 
@@ -106,7 +108,7 @@ def copy_layer(layer: Layer | None) -> str:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Save a copy of an open form, or delete it with `discard`."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")
@@ -116,7 +118,7 @@ def autosave(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def autosave_new(request: HttpRequest) -> HttpResponse:
     """Save or delete a copy of the form of a new post."""
     require(request, "posts.create")
@@ -170,7 +172,7 @@ def offer_new(request: HttpRequest, copies: PageCopies) -> list[OfferedCopy]:
     ]
 
 
-def lost_texts(sheet: Sheet, data: QueryDict) -> list[str]:
+def orphaned_texts(sheet: Sheet, data: QueryDict) -> list[str]:
     """Return texts typed into modules or fields that no longer exist."""
     order = set(data.getlist("order"))
     modules = [
@@ -234,7 +236,7 @@ def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy |
     was = [id_ for id_ in sheet.was_order if id_ in kept]
     if kept != [id_ for id_ in document.order if id_ in kept] and kept != was:
         labels.append(gettext("Order of modules"))
-    if lost_texts(sheet, data):
+    if orphaned_texts(sheet, data):
         labels.append(gettext("Text in a module or field that was removed"))
     if not labels:
         return None

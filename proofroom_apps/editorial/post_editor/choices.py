@@ -17,7 +17,7 @@ from content.comparison.references import title_lookups
 from content.document.labels import type_label
 from content.models import ModuleInstance, Post, Status
 from content.store import search
-from content.store.scopes import hidden_ids, hidden_title, sees, visible_to
+from content.store.scopes import can_view, hidden_post_ids, hidden_title, visible_to
 from media.models import Asset
 from media.scopes import visible_assets
 from proofroom.core.actor import Actor
@@ -107,7 +107,7 @@ class PostChoices:
         listed = rows.order_by("type", "title", "path").values_list("pk", "title", "path", "type")
         for pk, title, path, type_name in listed:
             groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
-        hidden = sorted(map(str, hidden_ids(self.keep, self.who)))
+        hidden = sorted(map(str, hidden_post_ids(self.keep, self.who)))
         if hidden:
             groups[""] = [(pk, hidden_title()) for pk in hidden]
         return list(groups.items())
@@ -155,7 +155,7 @@ def _is_id(text: str) -> bool:
         return False
 
 
-def addable(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
+def addable_modules(post: Post, shared: Iterable[str]) -> list[tuple[str, list[Choice]]]:
     """Return the modules that can be added to the post."""
     own = [(module.name, in_words(module.label)) for module in allowed_modules(post.type)]
     groups = [(_("For this post"), own)]
@@ -278,7 +278,7 @@ def state_of(address: str, who: Scoped) -> JsonObject:
         return _state("plain", "")
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
     found = list(Post.objects.alive().filter(path=path).order_by("-status")[:_MAX_AT_PATH])
-    post = next((one for one in found if sees(who, one)), None)
+    post = next((one for one in found if can_view(who, one)), None)
     if post is None and any(one.status == Status.PUBLISHED for one in found):
         return _state("live", _("Links to a live page."))
     if post is None:

@@ -14,7 +14,7 @@ from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocumen
 from content.document.labels import module_label
 from content.document.post_fields import POST_FIELDS, Panel, PostField
 from content.models import ModuleInstance
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.json import Json
@@ -177,7 +177,7 @@ def schedule_field() -> EditorField:
     return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
 
 
-_GLOBAL_MODULES: Final = Statement(
+_GLOBAL_MODULES: Final = CompiledQuery(
     lambda: ModuleInstance.objects.globals().values("global_slug", "id", "props")
 )
 

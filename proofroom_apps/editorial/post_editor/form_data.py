@@ -105,7 +105,7 @@ class Sheet:
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
 
-def open_sheet(document: PostDocument) -> Sheet:
+def initial_sheet(document: PostDocument) -> Sheet:
     """Return the form as first shown."""
     sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}

@@ -11,7 +11,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from content.store.global_module_queries import placed_by_slug
+from content.store.global_module_queries import count_placements_by_slug
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.i18n import in_words
@@ -80,7 +80,7 @@ def cards_of(
 
     One query for thumbnails, and one more if there are global modules.
     """
-    shared = placed_by_slug({module.shared_slug for module in sheet.modules} - {""})
+    shared = count_placements_by_slug({module.shared_slug for module in sheet.modules} - {""})
     # Thumbnails of the images placed directly in a module, by id.
     ids = {id_ for module in sheet.modules for id_ in _media(sheet, module)}
     assets = Asset.objects.filter(pk__in=ids)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from content.models import ModuleInstance
-from proofroom.core.admin.permissions import answers_refusals, require
+from proofroom.core.admin.permissions import require, service_errors_as_http
 from proofroom.core.i18n import in_words
 from proofroom.definitions import Module, allowed_modules, find_module, modules
 from proofroom_apps.editorial.post_editor.form_fields import EditorField, fields_of
@@ -121,7 +121,7 @@ class Offer:
 
 
 @require_safe
-@answers_refusals
+@service_errors_as_http
 def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return the content of the dialog for a new module."""
     require(request, "posts.edit")

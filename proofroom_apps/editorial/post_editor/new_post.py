@@ -16,10 +16,10 @@ from content.models import Post
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
 from content.store.post_paths import fill_pattern, pattern_of
-from content.store.scopes import MAX_OFFERED, in_scope_of, visible_to, would_be_in_scope
+from content.store.scopes import MAX_OFFERED, changeable_by, visible_to, would_be_in_scope
 from proofroom.core.actor import Actor
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
-from proofroom.core.content_scope import ContentScope, names_left, scopes_for
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
+from proofroom.core.content_scope import ContentScope, allowed_names, scopes_for
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
@@ -60,9 +60,9 @@ class NewPostChoices:
 def offer_choices(actor: Actor) -> NewPostChoices:
     """Return the actor's choices for a new post. No query for users without limits."""
     scopes = scopes_for("posts.create", actor.scopes)
-    of_types = names_left(scopes, "types", [definition.name for definition in post_types])
+    of_types = allowed_names(scopes, "types", [definition.name for definition in post_types])
     types = [definition for definition in post_types if definition.name in of_types]
-    names = names_left(scopes, "locales", settings.CMS_ENV.locales)
+    names = allowed_names(scopes, "locales", settings.CMS_ENV.locales)
     locales = [(name, label) for name, label in site_languages() if name in names]
     terms: list[Term] = []
     if ids := {id_ for scope in scopes for id_ in scope.terms}:
@@ -74,7 +74,7 @@ def offer_choices(actor: Actor) -> NewPostChoices:
     is_always_below = False
     if limited := [scope for scope in scopes if scope.sections]:
         trees = [definition.name for definition in types if definition.hierarchical]
-        pages = in_scope_of(Post.objects.alive(), actor).filter(type__in=trees, locale__in=names)
+        pages = changeable_by(Post.objects.alive(), actor).filter(type__in=trees, locale__in=names)
         usual_first = Case(When(locale=settings.CMS_ENV.default_locale, then=0), default=1)
         parents = list(pages.order_by(usual_first, "path")[:MAX_OFFERED])
         flat = [one for one in types if not one.hierarchical and _fits(one, names, limited)]
@@ -114,7 +114,7 @@ def _fits(
     return False
 
 
-@answers_refusals
+@service_errors_as_http
 def add(request: HttpRequest) -> HttpResponse:
     """GET shows the form, POST creates a draft. After an error the form keeps the typed values."""
     require(request, "posts.create")

@@ -15,12 +15,12 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
 from content.models import Post, Provenance
-from content.store.layer_state import Mark
+from content.store.layer_state import Attribution
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.agent_directory import agent_name
-from proofroom.core.database.statements import Statement
+from proofroom.core.database.statements import CompiledQuery
 from proofroom_apps.editorial.post_editor.form import FormUnit
 from proofroom_apps.editorial.posts.authors import author_label, client_names
 from proofroom_apps.editorial.posts.extensions import RunView, describe_runs
@@ -106,7 +106,7 @@ def _latest(post_id: UUID) -> QuerySet[Any, Any]:
     return rows
 
 
-_LATEST: Final = Statement(_latest)
+_LATEST: Final = CompiledQuery(_latest)
 
 
 def load_origins(post: Post) -> dict[str, Origin]:
@@ -165,7 +165,7 @@ def origin_at(path: str, found: Mapping[str, Origin]) -> Origin | None:
     return found.get(path) or found.get(".".join(path.split(".")[:2]))
 
 
-def find_agent_accounts(marks: Iterable[Mark]) -> set[int]:
+def find_agent_accounts(marks: Iterable[Attribution]) -> set[int]:
     """Return the ids of authors with AI agent accounts, for any entry point. At most one query."""
     ids = {mark.user_id for mark in marks if not mark.is_ai and mark.user_id is not None}
     if not ids:
@@ -173,6 +173,6 @@ def find_agent_accounts(marks: Iterable[Mark]) -> set[int]:
     return set(User.objects.filter(pk__in=ids, role=Role.AI_AGENT).values_list("pk", flat=True))
 
 
-def is_by_ai(mark: Mark, agents: set[int]) -> bool:
+def is_by_ai(mark: Attribution, agents: set[int]) -> bool:
     """Return whether AI wrote the value. `agents` is from `find_agent_accounts`."""
     return mark.is_ai or mark.user_id in agents

@@ -27,7 +27,7 @@ from proofroom.core.i18n.time_zones import current_zone_name, to_local_input
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom_apps.editorial.post_editor.autosave import copies_of_page, offer_copies
-from proofroom_apps.editorial.post_editor.choices import PostChoices, addable, chosen_ids
+from proofroom_apps.editorial.post_editor.choices import PostChoices, addable_modules, chosen_ids
 from proofroom_apps.editorial.post_editor.controls import Control, control_of
 from proofroom_apps.editorial.post_editor.form import (
     PUBLICATION,
@@ -357,7 +357,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "to_correct": to_correct,
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
         "was_order": sheet.was_order,
-        "addable": addable(frame.post, sheet.shared),
+        "addable": addable_modules(frame.post, sheet.shared),
     }
 
 

@@ -28,7 +28,7 @@ from content.presenters.cards import ChangeCard, cards_between
 from content.rules.check import clean_changes
 from content.store.layer_state import check_version
 from content.store.traffic import running_variations
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError, Conflict, RuleViolation, invalid
 from proofroom.core.i18n.time_zones import from_local_input
 from proofroom.core.middleware import allow_admin_frame
@@ -37,14 +37,14 @@ from proofroom_apps.editorial.post_editor.autosave import (
     copy_key,
     copy_layer,
     form_of,
-    lost_texts,
+    orphaned_texts,
     read_follows,
 )
 from proofroom_apps.editorial.post_editor.form import SCHEDULE
 from proofroom_apps.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
-    open_sheet,
+    initial_sheet,
     read_sheet,
     read_source_hashes,
     refresh,
@@ -97,13 +97,13 @@ def build_conflict_choices(
     ]
 
 
-@answers_refusals
+@service_errors_as_http
 def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows the form (`?layer=review` for the content staged in Review), POST saves or rearranges it."""
     require(request, "posts.view")
     frame = Frame.read(request, post_id)
     if request.method != "POST":
-        return show(frame, open_sheet(frame.document))
+        return show(frame, initial_sheet(frame.document))
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     do = request.POST.get("do", "")
     if do in ("restore", "discard"):
@@ -210,7 +210,7 @@ def save(
                 was_never_published=first_published is None,
             )
         messages.success(request, format_html("{} {}", text, undo))
-        if now.status == Status.PUBLISHED and (warning := warn_of_notes(sheet)):
+        if now.status == Status.PUBLISHED and (warning := image_note_warning(sheet)):
             messages.warning(request, warning)
         url = post_url(frame.page, post)
     return JsonResponse({"stays": False, "url": url}) if is_in_place else HttpResponseRedirect(url)
@@ -245,7 +245,7 @@ def describe_move(old_path: str | None, post: Post) -> str:
     return f"{moved} {redirected}"
 
 
-def warn_of_notes(sheet: Sheet) -> str:
+def image_note_warning(sheet: Sheet) -> str:
     """Return a warning if a text contains the note of a pasted image that was not imported."""
     note = gettext("[Image not imported]").removesuffix("]")
     if not any(note in str(typed) for typed in sheet.typed.values()):
@@ -261,12 +261,12 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     if any(name.startswith("take.") for name in frame.request.POST):
         return None
     post, layers = read(frame.request, frame.post.pk)
-    now = open_sheet(layers.document(frame.layer))
+    now = initial_sheet(layers.document(frame.layer))
     is_same = now.was_order == [module.id for module in sheet.modules]
     if not is_same or any(sheet.typed.get(path) != typed for path, typed in now.typed.items()):
         return None
     is_live = post.status == Status.PUBLISHED and frame.layer is None
-    notices = (describe_move(frame.post.path, post), warn_of_notes(sheet) if is_live else "")
+    notices = (describe_move(frame.post.path, post), image_note_warning(sheet) if is_live else "")
     return JsonResponse(
         {
             "stays": True,
@@ -286,7 +286,7 @@ def _show_conflicts(
     data = frame.sent
     names = module_names(frame.layers.live, frame.layers.review.document)
     # Must run before `refresh`, which drops modules that no longer exist.
-    lost = lost_texts(sheet, data)
+    lost = orphaned_texts(sheet, data)
     paths = refresh(sheet)
     context = {
         **more,
@@ -384,13 +384,13 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
 
 
 @require_http_methods(["GET", "POST"])
-@answers_refusals
+@service_errors_as_http
 def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET `?module=` returns the fields of a module; POST with a form button a new module or a copy."""
     require(request, "posts.view")
     frame = Frame.read(request, post_id)
     if request.method != "POST":
-        return module_partial(frame, open_sheet(frame.document), request.GET.get("module", ""))
+        return module_partial(frame, initial_sheet(frame.document), request.GET.get("module", ""))
     require(request, "posts.edit")
     sheet = read_sheet(frame.document, request.POST, actor_of(request))
     before = {module.id for module in sheet.modules}
@@ -399,7 +399,7 @@ def module_part(request: HttpRequest, post_id: UUID) -> HttpResponse:
     return module_partial(frame, sheet, made[0] if made else "")
 
 
-@answers_refusals
+@service_errors_as_http
 @require_POST
 @allow_admin_frame
 def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
@@ -423,7 +423,7 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
 
 @require_POST
-@answers_refusals
+@service_errors_as_http
 def report_presence(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Record presence. An open form calls it every few seconds, and once when it is closed."""
     require(request, "posts.edit", "posts.translate", "posts.review.save")

@@ -12,7 +12,7 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, Post, PostJob
-from content.posts.jobs import outcomes_of, start_job
+from content.posts.jobs import count_job_outcomes, start_job
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.undo import undo_button
@@ -45,7 +45,7 @@ def _bulk(
 
 
 def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
-    counts = outcomes_of(job)
+    counts = count_job_outcomes(job)
     changed = counts.get(JobOutcome.DONE, 0)
     done = changed + counts.get(JobOutcome.UNCHANGED, 0)
     if done:

@@ -10,9 +10,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from content.models import JobOutcome, Post, PostJob
-from content.posts.copy import MAX_COPIED, copy_page, pages_to_copy
-from content.posts.jobs import outcomes_of, start_copy
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from content.posts.copy import MAX_COPIED, copy_page, list_descendants_to_copy
+from content.posts.jobs import count_job_outcomes, start_copy
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom.definitions import find_post_type
 from proofroom_apps.editorial.posts.job_admin import job_url, undo_job_value
@@ -21,7 +21,7 @@ from proofroom_apps.editorial.posts.post_pages import page, post_url
 from proofroom_apps.editorial.posts.undo import undo_copy_value
 
 
-@answers_refusals
+@service_errors_as_http
 def copy_pages(request: HttpRequest) -> HttpResponse:
     """GET asks whether to copy the pages below, POST copies: few pages at once, many by a worker."""
     require(request, "posts.create")
@@ -37,7 +37,7 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
             if error.status in (403, 404):
                 raise
             problem, status = error.message, error.status
-    below = len(pages_to_copy(post.pk))
+    below = len(list_descendants_to_copy(post.pk))
     context = {
         "post": post,
         "below": below,
@@ -92,7 +92,7 @@ def _sentence(copy: Post, job: PostJob | None) -> str:
             number,
         )
         return text % {**words, "number": f"{number:,}"}
-    counts = outcomes_of(job)
+    counts = count_job_outcomes(job)
     number, failed = counts[JobOutcome.DONE] - 1, counts.get(JobOutcome.REFUSED, 0)
     text = ngettext(
         "“%(title)s” created at %(path)s, with %(number)s page below it.",

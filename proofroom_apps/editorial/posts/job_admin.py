@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob
-from content.posts.jobs import cancel_job, find_job, jobs_for, outcomes_of, undo_job
+from content.posts.jobs import cancel_job, count_job_outcomes, find_job, jobs_for, undo_job
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
@@ -25,9 +25,9 @@ from proofroom.core.admin.labels import badge
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.admin.undo import UndoKind, Undone, undo_value
 from proofroom.core.i18n.ages import age_html
@@ -95,7 +95,7 @@ UNDO_KIND: Final = UndoKind("post.job", _undo)
 def _said_undone(job: PostJob) -> str:
     if job.is_running:
         return _("Undo started. Posts that were changed since then are kept.")
-    counts = outcomes_of(job)
+    counts = count_job_outcomes(job)
     undone, kept = counts.get(JobOutcome.UNDONE, 0), counts.get(JobOutcome.KEPT, 0)
     text = ngettext(
         "Changes to %(number)s post undone.", "Changes to %(number)s posts undone.", undone
@@ -157,7 +157,7 @@ class PostJobAdmin(ListAdmin[PostJob]):
         return cast(HttpResponse, _job_page(request, object_id))
 
 
-@answers_refusals
+@service_errors_as_http
 def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
     require(request, PostJobAdmin.view_permission)
     actor = actor_of(request)
@@ -166,7 +166,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
     except ValueError:
         raise Http404(_("Background job not found.")) from None
     if request.method == "POST":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             if request.POST.get("action") == "cancel":
                 cancel_job(job_id=job.pk, actor=actor)
                 messages.success(
@@ -178,7 +178,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
             else:
                 messages.success(request, _said_undone(undo_job(job_id=job.pk, actor=actor)))
         return HttpResponseRedirect(request.path)
-    counts = outcomes_of(job)
+    counts = count_job_outcomes(job)
     problems = sum(counts.get(outcome, 0) for outcome in _PROBLEMS)
     shows_problems = request.GET.get("show") == "problems"
     items = job.items.order_by("position")

@@ -19,16 +19,16 @@ from content.document.labels import type_label
 from content.models import UNPUBLISHED, Layer, Post, Status, shown_status, status_label
 from content.store.opening_images import load_pictures, opening_module
 from content.store.post_queries import has_changes_in
-from content.store.scopes import in_scope_of
+from content.store.scopes import changeable_by
 from media.models import Asset
 from proofroom.core.actor import Actor
 from proofroom.core.admin.lists import ViewChangeList, column_name
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.database.statements import Statement, instance_from_row
+from proofroom.core.database.statements import CompiledQuery, instance_from_row
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
-from proofroom.core.stamps import kept_stamp
+from proofroom.core.stamps import cached_stamp
 from proofroom_apps.editorial.posts.post_pages import post_url, with_proposed_titles
 
 _PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "alt_text")
@@ -50,7 +50,7 @@ def _row_data(ids: Sequence[UUID]) -> QuerySet[Any, Any]:
     )
 
 
-_ROW_DATA: Final = Statement(_row_data)
+_ROW_DATA: Final = CompiledQuery(_row_data)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +99,7 @@ def found_keys(posts: QuerySet[Post], actor: Actor) -> QuerySet[Any, Any]:
     """Return the ids of posts, with `is_theirs` for users with limited access."""
     if not actor.scopes:
         return posts.values("id")
-    own = in_scope_of(Post.objects.filter(pk=OuterRef("pk")), actor)
+    own = changeable_by(Post.objects.filter(pk=OuterRef("pk")), actor)
     return posts.annotate(is_theirs=Exists(own)).values("id", "is_theirs")
 
 
@@ -180,8 +180,8 @@ class PostChangeList(ViewChangeList):
         # Translate labels once; many rows share them.
         type_of, language_of = cache(type_label), cache(language_name)
         rows, menus = (
-            kept_stamp("admin/posts/list_row.html"),
-            kept_stamp("admin/posts/row_menu.html"),
+            cached_stamp("admin/posts/list_row.html"),
+            cached_stamp("admin/posts/row_menu.html"),
         )
         found = []
         for post in self.result_list:

@@ -16,8 +16,8 @@ from django.utils.translation import ngettext
 
 from content.models import Post
 from content.posts.move import MAX_MOVED, MovePlan, Place, move_posts, plan_move
-from content.store.scopes import in_scope_of, visible_to
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from content.store.scopes import changeable_by, visible_to
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
@@ -30,7 +30,7 @@ _MAX_CHOICES: Final = 12
 _QUERY_LENGTH: Final = 200
 
 
-@answers_refusals
+@service_errors_as_http
 def move_pages(request: HttpRequest) -> HttpResponse:
     """GET asks for the target and shows the changes, POST moves the pages."""
     require(request, "posts.edit")
@@ -115,7 +115,7 @@ def _form(
 
 def _choices(posts: Sequence[Post], text: str, target: str, who: Scoped) -> list[Post]:
     """Return matching pages of the type and language by path, without the moved ones. One query."""
-    seen = in_scope_of(Post.objects.alive(), who)
+    seen = changeable_by(Post.objects.alive(), who)
     rows = seen.filter(type=posts[0].type, locale=posts[0].locale)
     rows = rows.filter(is_placeholder=False).exclude(pk__in=[post.pk for post in posts])
     for post in posts:

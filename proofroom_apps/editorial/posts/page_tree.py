@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require
-from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
+from proofroom.core.content_scope import Scoped, allowed_names, reading_scopes, scopes_for
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
@@ -73,18 +73,20 @@ def page_tree(request: HttpRequest) -> HttpResponse:
         raise Http404(_("This site has no post types with a page tree."))
     actor = actor_of(request)
     scopes = reading_scopes(actor)
-    inside = names_left(scopes, "types", [definition.name for definition in types])
+    inside = allowed_names(scopes, "types", [definition.name for definition in types])
     types = [definition for definition in types if definition.name in inside] or types
     names = {definition.name: definition for definition in types}
     shown = names.get(request.GET.get("type", ""), types[0])
-    locales = names_left(scopes, "locales", settings.CMS_ENV.locales) or settings.CMS_ENV.locales
+    locales = allowed_names(scopes, "locales", settings.CMS_ENV.locales) or settings.CMS_ENV.locales
     locale = request.GET.get("locale", "")
     if locale not in locales:
         usual = settings.CMS_ENV.default_locale
         locale = usual if usual in locales else locales[0]
     address = {"type": shown.name, "locale": locale}
     own = scopes_for("posts.create", actor.scopes)
-    can_be_created = names_left(own, "types", [shown.name]) and names_left(own, "locales", [locale])
+    can_be_created = allowed_names(own, "types", [shown.name]) and allowed_names(
+        own, "locales", [locale]
+    )
     seen = visible_to(Post.objects.alive(), actor)
     posts = seen.filter(type=shown.name, locale=locale)
     context: dict[str, Any] = {

@@ -18,9 +18,9 @@ from django.utils.translation import gettext as _
 
 from content.layers import Layers, open_layers
 from content.models import Draft, Layer, Post, QueuedChange, Status
-from content.store.scopes import sees
+from content.store.scopes import can_view
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.database.statements import Statement, columns_of, first_instance
+from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
 from proofroom_apps.editorial.posts.extensions import PostTab, extension_tabs
 
 MAX_REJECTIONS: Final = 200
@@ -30,13 +30,15 @@ _STAND_IN: Final = UUID(int=0)
 _STAGED_TITLE: Final = Cast(KT("document__post__title"), TextField())
 
 
-_POST: Final = Statement(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
+_POST: Final = CompiledQuery(
+    lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post))
+)
 
 
 def get_post_or_404(request: HttpRequest, post_id: UUID) -> Post:
     """Return the post. Raises `Http404` if it is deleted or the user may not see it."""
     post = first_instance(Post, _POST.rows(post_id))
-    if post is None or not sees(actor_of(request), post):
+    if post is None or not can_view(actor_of(request), post):
         raise Http404(_("Post not found."))
     if post.deleted_at is not None:
         raise Http404(_("This post is in the trash. Restore it there first."))

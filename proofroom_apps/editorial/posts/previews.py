@@ -23,10 +23,10 @@ from content.models import Layer, Post
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.site_urls import preview_url
@@ -35,13 +35,13 @@ from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
 from proofroom_apps.previews.services import (
     LONGEST_HOURS,
     USUAL_HOURS,
+    closed_reason,
     create_preview_link,
     revoke_preview_link,
-    why_closed,
 )
 from proofroom_apps.website.layer_pages import (
     WORDS,
-    empty_note,
+    add_empty_note,
     list_removed_modules,
     marks_of,
     outline_changes,
@@ -113,7 +113,7 @@ class LayerPreview:
         ]
 
 
-@answers_refusals
+@service_errors_as_http
 def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Show the changes, and a frame with the page of the site."""
     require(request, "posts.view")
@@ -156,7 +156,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-@answers_refusals
+@service_errors_as_http
 @allow_admin_frame
 def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Return the page of the site with the content of the layer."""
@@ -167,7 +167,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
     html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
     html = outline_changes(html, marks)
-    response = HttpResponse(empty_note(html) if only == set() else html)
+    response = HttpResponse(add_empty_note(html) if only == set() else html)
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"
@@ -195,14 +195,14 @@ class PreviewLinkRow:
     closed: str | None
 
 
-@answers_refusals
+@service_errors_as_http
 def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists the links, POST creates one (its address is shown only once) or revokes one."""
     require(request, "posts.preview")
     post, layers = read(request, post_id)
     do = request.POST.get("do", "")
     if do == "revoke":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             chosen = request.POST.get("value", "")
             revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
             messages.success(request, _("Link revoked. It no longer works."))
@@ -223,7 +223,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if form.is_bound:
         save_form(form, create)
     rows = post.preview_links.select_related("created_by").order_by("-created_at")[:_MAX_LINKS]
-    lines = [PreviewLinkRow(row, why_closed(row)) for row in rows]
+    lines = [PreviewLinkRow(row, closed_reason(row)) for row in rows]
     return post_page(
         request,
         "admin/structure/preview_links.html",

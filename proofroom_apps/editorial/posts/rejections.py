@@ -25,10 +25,10 @@ from content.document.changes import apply
 from content.document.labels import label_of, module_names
 from content.inbox.rejections import (
     changes_of,
-    filter_kept,
+    filter_restorable,
     find_rejections,
-    is_untouched,
-    take_back_rejections,
+    is_unchanged_since_rejection,
+    undo_rejections,
 )
 from content.layers import Layers, LayerView
 from content.layers.rejected_changes import (
@@ -38,7 +38,7 @@ from content.layers.rejected_changes import (
 )
 from content.models import Layer, Post, QueuedChange, RejectedChange
 from content.presenters.cards import cards_between
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom_apps.editorial.posts.post_pages import (
@@ -189,7 +189,7 @@ _ID: Final = "[1-9][0-9]{0,17}"
 _IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
 
 
-@answers_refusals
+@service_errors_as_http
 def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpResponse:
     """GET shows the rejected changes, POST restores the ticked ones, or all."""
     require(request, "posts.view")
@@ -204,8 +204,8 @@ def rejection(request: HttpRequest, post_id: UUID, rejections: str) -> HttpRespo
     # Author, time and reason of these rejections only.
     of = {row.rejection for row in rows}
     # Restorable changes are cards; the others are listed with the reason.
-    kept = filter_kept(rows)
-    free = [one for one in kept if is_untouched(one, view)]
+    kept = filter_restorable(rows)
+    free = [one for one in kept if is_unchanged_since_rejection(one, view)]
     paths = {one.row.path for one in free}
     changes = changes_of(free, view)
     after = apply(view.document, changes)
@@ -247,7 +247,7 @@ def _take_back(request: HttpRequest, post: Post, ids: Sequence[int]) -> HttpResp
         if ticked == []:
             messages.error(request, _("Select the changes to restore."))
             return HttpResponseRedirect(request.path)
-        done = take_back_rejections(
+        done = undo_rejections(
             post_id=post.pk, rejections=ids, actor=actor_of(request), paths=ticked
         )
     except CmsError as error:

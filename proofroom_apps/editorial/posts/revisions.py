@@ -25,7 +25,7 @@ from content.document.labels import label_of, module_names
 from content.layers import revert_to_revision
 from content.models import Post, Revision, Status
 from content.presenters.cards import CardGroup, cards_between
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError
@@ -80,7 +80,7 @@ class HistoryLine:
     is_current: bool = False
 
 
-@answers_refusals
+@service_errors_as_http
 def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """List the revisions, newest first, with two to compare; `?part=latest` returns the first ones for the editor."""
     require(request, "posts.view")
@@ -198,7 +198,7 @@ def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping
     return ", ".join(shown)
 
 
-@answers_refusals
+@service_errors_as_http
 def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Show the differences from one revision (`?from=`) to another (`&to=`)."""
     require(request, "posts.view")
@@ -235,7 +235,7 @@ def compare(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-@answers_refusals
+@service_errors_as_http
 def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpResponse:
     """GET shows the changes of a restore, POST restores."""
     require(request, "posts.revisions.manage")

@@ -18,9 +18,9 @@ from content.store.post_queries import deleted_posts
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
@@ -30,7 +30,7 @@ from proofroom_apps.editorial.posts.undo import offer_undo_delete, offer_undo_re
 _PAGE_SIZE = 50
 
 
-@answers_refusals
+@service_errors_as_http
 def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET asks, POST moves the post to the trash."""
     require(request, "posts.delete")
@@ -52,14 +52,14 @@ def delete(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-@answers_refusals
+@service_errors_as_http
 def trash(request: HttpRequest) -> HttpResponse:
     """GET lists the trash, POST restores one post (`one`) or the ticked ones (`post`)."""
     require(request, "posts.restore")
     if request.method == "POST":
         one = request.POST.get("one")
         for id_ in [one] if one else request.POST.getlist("post")[:_PAGE_SIZE]:
-            with refusals_as_messages(request):
+            with service_errors_as_messages(request):
                 post_id = parse_uuid(id_)
                 if post_id is None:
                     raise NotFound(_("This post is not in the trash."))

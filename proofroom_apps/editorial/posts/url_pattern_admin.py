@@ -28,7 +28,7 @@ from content.paths.url_patterns import (
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LanguageFilter, badge, language
 from proofroom.core.admin.permissions import actor_of, require
-from proofroom.core.admin.row_forms import ShownAgainAdmin, is_saving
+from proofroom.core.admin.row_forms import RedisplayAdmin, is_saving
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.definitions import post_types
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter, post_type
@@ -44,7 +44,7 @@ class NewPatternForm(InputForm):
 
 
 @admin.register(UrlPattern)
-class UrlPatternAdmin(ShownAgainAdmin[UrlPattern]):
+class UrlPatternAdmin(RedisplayAdmin[UrlPattern]):
     view_permission = add_permission = "urlPatterns.edit"
     empty_words = gettext_lazy("A URL pattern replaces the default addresses of a post type.")
     list_title = gettext_lazy("URL patterns")

@@ -20,8 +20,8 @@ from content.models.post import VARIATION_MAX
 from content.posts.variations import (
     USUAL_WEIGHT,
     create_variation,
+    document_after_promotion,
     promote_variation,
-    winning_document,
 )
 from content.presenters.cards import CardGroup
 from content.store import post_repository
@@ -30,10 +30,10 @@ from content.store.traffic import change_variation
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom_apps.editorial.posts.extensions import variation_links
@@ -74,7 +74,7 @@ class VersionChange:
 
 def promote_reviewed(request: HttpRequest, post: Post) -> bool:
     """Promote a variation. Return False only if the content changed since the confirmation was shown."""
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         try:
             promote_variation(
                 post_id=post.pk,
@@ -125,7 +125,7 @@ class Version:
         return self.post.variation_of_id is None
 
 
-@answers_refusals
+@service_errors_as_http
 def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists variations, or asks (`?ask=start&variation=<id>`) before one is started, stopped or promoted."""
     require(request, "posts.view")
@@ -145,7 +145,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
             return HttpResponseRedirect(request.path)
         return _question(request, *read(request, post_id), "promote")
     if do in _CHANGES:
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             _change(request, post, do)
         return HttpResponseRedirect(request.path)
     if request.GET.get("ask") in _QUESTIONS:
@@ -235,7 +235,7 @@ def _question(request: HttpRequest, post: Post, layers: Layers, ask: str) -> Htt
     groups: list[CardGroup] = []
     if ask == "promote":
         groups = compare_documents(
-            layers.live, winning_document(row, layers.live), actor_of(request)
+            layers.live, document_after_promotion(row, layers.live), actor_of(request)
         )
     context = {
         "ask": ask,

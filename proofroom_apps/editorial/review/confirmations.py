@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from content.layers import LayerView
 from content.models import Draft, Layer, Post
 from content.posts.decide import LayerOutcome
-from content.store.scopes import about_in_scope
+from content.store.scopes import filter_by_changeable_post
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
 from proofroom_apps.editorial.posts.post_pages import (
@@ -138,7 +138,7 @@ def find_next_review(post: Post, layer: Layer, who: Scoped) -> NextReview | None
     Layers of the same kind come first, then the longest waiting.
     """
     drafts = Draft.objects.filter(is_empty=False, post__deleted_at__isnull=True)
-    waiting = about_in_scope(drafts, who).exclude(post=post)
+    waiting = filter_by_changeable_post(drafts, who).exclude(post=post)
     elsewhere = Case(
         When(layer=layer, then=Value(0)), default=Value(1), output_field=IntegerField()
     )

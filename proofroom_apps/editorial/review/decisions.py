@@ -15,7 +15,7 @@ from content.document.differences import SEPARATOR, base_path
 from content.layers import LayerView
 from content.models import Layer
 from content.posts.decide import PostSeen, clean_note, decide
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom_apps.editorial.posts.post_pages import layer_label, post_page, read, review_url
 from proofroom_apps.editorial.review.cards import Decisions
@@ -26,7 +26,7 @@ from proofroom_apps.editorial.review.publish_offer import offer_publishing
 _NOTE_PREFIX = "note."
 
 
-@answers_refusals
+@service_errors_as_http
 def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET shows a layer (`?layer=ai-review` or `review`), POST decides."""
     require(request, "posts.view")

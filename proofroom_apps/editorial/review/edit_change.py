@@ -15,7 +15,7 @@ from content.document.document import CUSTOM_PREFIX, PostDocument
 from content.layers import stage
 from content.models import Layer
 from content.store import document_edits
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError, Conflict
 from proofroom.core.json import JsonObject
 from proofroom_apps.editorial.post_editor.choices import PostChoices
@@ -44,7 +44,7 @@ _PART_HEADER = "X-Part"
 _MAX_TEXT_SHOWN = 5000
 
 
-@answers_refusals
+@service_errors_as_http
 def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """Edit the change at `?layer=&path=`: GET shows its form, POST stages the new value."""
     require(request, "posts.edit", "posts.review.save")

@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from content.layers import Layers, LayerView
 from content.models import Layer, Post, Status
-from content.posts.decide import waiting_below
+from content.posts.decide import paths_waiting_in_review
 from content.store.post_paths import path_for
 from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.admin.permissions import may
@@ -55,7 +55,7 @@ def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> P
         return None
     is_review = view.layer == Layer.REVIEW
     other = layers.ai_review if is_review else layers.review
-    held = () if is_review else tuple(waiting_below(layers, view.changes.paths))
+    held = () if is_review else tuple(paths_waiting_in_review(layers, view.changes.paths))
     live, staged = layers.live.fields, view.document.fields
     has_moved = any(live.get(name) != staged.get(name) for name in ("slug", "parentId"))
     return PublishOffer(

@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.core.admin.permissions import actor_of, answers_refusals, require
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom.shared_content.edit_page import tabs_of
 from proofroom.shared_content.models import SharedProposal, SharedRevision
@@ -85,7 +85,7 @@ def shared_page(
     return TemplateResponse(request, template, frame)
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_history(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """List the revisions, newest first, each with the fields it changed."""
     kind, row = open_row(request, kind_name, row_id)
@@ -137,7 +137,7 @@ def _describe(
     return lines
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_compare(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """Show the differences from one revision (`?from=`) to another (`&to=`)."""
     kind, row = open_row(request, kind_name, row_id)
@@ -164,7 +164,7 @@ def shared_compare(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
     )
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_restore(
     request: HttpRequest, kind_name: str, row_id: UUID, revision_id: UUID
 ) -> HttpResponse:

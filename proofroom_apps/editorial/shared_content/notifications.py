@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
-from proofroom.notifications.services import people_with
+from proofroom.notifications.services import users_with_permission
 from proofroom.shared_content.approval import APPROVE
 from proofroom.shared_content.models import ProposalState, SharedProposal
 
@@ -30,7 +30,7 @@ def _find_waiting(event: Event) -> list[Notice]:
     proposal = SharedProposal.objects.filter(pk=str(event.payload["id"])).first()
     if proposal is None:  # what it was about is deleted since
         return []
-    people = {*people_with(APPROVE, but=event.actor_id)} - {*proposal.writers}
+    people = {*users_with_permission(APPROVE, but=event.actor_id)} - {*proposal.writers}
     return [Notice(sorted(people), "waiting", str(proposal.pk))]
 
 

@@ -12,17 +12,17 @@ from django.views.decorators.http import require_http_methods
 
 from content.layers import open_layers
 from content.models import ModuleInstance, Post, Status
-from content.modules.global_modules import edited_global
+from content.modules.global_modules import build_global_document
 from proofroom.core.actor import Actor
-from proofroom.core.admin.permissions import actor_of, answers_refusals
+from proofroom.core.admin.permissions import actor_of, service_errors_as_http
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import allow_admin_frame
-from proofroom.shared_content.proposals import waiting_for
+from proofroom.shared_content.proposals import find_waiting_proposal
 from proofroom.shared_content.shared_types import SharedRow
 from proofroom.taxonomies.models import Term
-from proofroom.taxonomies.services import edited_term
+from proofroom.taxonomies.services import changed_term_document
 from proofroom_apps.editorial.module_layouts.global_module_admin import GlobalForm
 from proofroom_apps.editorial.shared_content.history import open_row, shared_page
 from proofroom_apps.editorial.shared_content.shown_pages import pages_showing
@@ -34,7 +34,7 @@ from proofroom_apps.website.layer_pages import SharedPreview, preview_page
 _PAGE_SIZE: Final = 50
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """List the pages that show the row, published ones first."""
     kind, row = open_row(request, kind_name, row_id)
@@ -55,7 +55,7 @@ def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResp
     )
 
 
-@answers_refusals
+@service_errors_as_http
 @require_http_methods(["GET", "POST"])
 @allow_admin_frame
 def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
@@ -68,7 +68,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
     if post is None:
         raise Http404(_("This page does not exist."))
     if request.method == "GET":
-        waiting = waiting_for(kind.name, row_id)
+        waiting = find_waiting_proposal(kind.name, row_id)
         if waiting is None:
             raise Http404(_("No change is waiting here."))
         return preview_response(row, waiting.document, post, str(waiting.get_state_display()))
@@ -115,7 +115,7 @@ def _sent_document(row: SharedRow, data: QueryDict, actor: Actor) -> JsonObject:
     if isinstance(row, ModuleInstance):
         initial = {"type": row.type, "props": row.props}
         form = GlobalForm(data, initial=initial, who=actor)
-        return edited_global(row, label=data.get("label"), props=form.values(), actor=actor)
+        return build_global_document(row, label=data.get("label"), props=form.values(), actor=actor)
     if not isinstance(row, Term):
         raise TypeError(row)
-    return edited_term(row, name=data.get("name"))
+    return changed_term_document(row, name=data.get("name"))

@@ -17,10 +17,10 @@ from django.utils.translation import gettext as _
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import invalid
 from proofroom.shared_content.approval import APPROVE, modes, set_modes
@@ -41,13 +41,13 @@ from proofroom_apps.editorial.shared_content.shown_pages import shown_pages
 _MAX_SHOWN: Final = 50
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_review(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """GET compares the waiting change with live content, POST decides (`do`: approve, reject, withdraw)."""
     kind, row = open_row(request, kind_name, row_id)
     waiting = edit_state(request, kind, row).waiting
     if request.method == "POST":
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             _decide(request, waiting)
         return HttpResponseRedirect(request.path)
     pk = request.user.pk
@@ -105,7 +105,7 @@ class ApprovalForm(forms.Form):
             )
 
 
-@answers_refusals
+@service_errors_as_http
 def shared_approval(request: HttpRequest) -> HttpResponse:
     """Settings for the changes that need approval before they go live."""
     require(request, "settings.manage")

@@ -12,7 +12,7 @@ from django.template.context import Context
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import kept_stamp
+from proofroom.core.stamps import cached_stamp
 from proofroom_apps.editorial.post_editor.module_cards import ModuleCard
 
 register = template.Library()
@@ -22,7 +22,7 @@ register = template.Library()
 def module_cards(context: Context, cards: Iterable[ModuleCard]) -> SafeString:
     """Return the cards. Reads `may_arrange`, `layer` and the data of open controls from the context."""
     engine = cast(Template, context.template).engine
-    stamp = kept_stamp("admin/posts/module.html")
+    stamp = cached_stamp("admin/posts/module.html")
     may_arrange, layer = bool(context.get("may_arrange")), context.get("layer") or ""
     parts: list[str] = []
     for card in cards:

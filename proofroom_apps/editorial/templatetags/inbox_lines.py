@@ -16,7 +16,7 @@ from django.utils.text import Truncator
 from content.templatetags.merged_text import drawn_line
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
-from proofroom.core.stamps import kept_stamp
+from proofroom.core.stamps import cached_stamp
 from proofroom_apps.editorial.inbox.queue_rows import QueueRow
 from proofroom_apps.editorial.posts.authors import reason_label
 
@@ -28,7 +28,7 @@ _MAX_REASON_LENGTH = 140
 @register.simple_tag(takes_context=True)
 def inbox_lines(context: Context, lines: Iterable[QueueRow]) -> SafeString:
     """Return each change with its difference, author and decision."""
-    stamp = kept_stamp("admin/inbox_line.html")
+    stamp = cached_stamp("admin/inbox_line.html")
     return SafeString(
         "".join(
             stamp.fill(

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from content.presenters.cards import DiffStretch
 from content.store.layer_state import clean_reason
 from content.templatetags.merged_text import drawn_line
-from proofroom.core.stamps import Stamp, kept_stamp
+from proofroom.core.stamps import RowTemplate, cached_stamp
 from proofroom_apps.editorial.posts.authors import reason_label
 from proofroom_apps.editorial.review.cards import ReviewCard, ReviewGroup
 
@@ -27,8 +27,8 @@ _NOTHING = SafeString("")
 def review_rail(groups: Iterable[ReviewGroup]) -> SafeString:
     """Return the list of all changes beside the cards."""
     names, items = (
-        kept_stamp("admin/cms/rail_group.html"),
-        kept_stamp("admin/cms/rail_item.html"),
+        cached_stamp("admin/cms/rail_group.html"),
+        cached_stamp("admin/cms/rail_item.html"),
     )
     parts: list[str] = []
     for group in groups:
@@ -78,7 +78,7 @@ class _CardDrawer:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._engine = cast(Template, context.template).engine
-        self._cards = kept_stamp("admin/cms/card.html")
+        self._cards = cached_stamp("admin/cms/card.html")
         self._who, self._when = (_stamp(context, name) for name in ("who", "when"))
         self._of_page = {
             "may_take": bool(context["may_take"]),
@@ -133,7 +133,7 @@ class _CardDrawer:
         if self._is_split:
             return self._render("split", shown=shown, card=shown.card)
         stretches = shown.card.stretches
-        return drawn_difference(stretches) or self._render(
+        return render_difference(stretches) or self._render(
             "difference", shown=shown, card=shown.card, stretches=stretches
         )
 
@@ -168,7 +168,7 @@ class _CardDrawer:
             return self._engine.get_template(f"admin/cms/{name}.html").render(self._context)
 
 
-def drawn_difference(stretches: Sequence[DiffStretch]) -> SafeString | None:
+def render_difference(stretches: Sequence[DiffStretch]) -> SafeString | None:
     """Return the output of `admin/cms/difference.html`, or None if it has more than plain lines."""
     lines = [line for stretch in stretches for line in stretch.lines]
     if not all(line.is_plain for line in lines) or any(one.is_folded for one in stretches):
@@ -178,5 +178,5 @@ def drawn_difference(stretches: Sequence[DiffStretch]) -> SafeString | None:
     )
 
 
-def _stamp(context: Context, name: str) -> Stamp:
-    return Stamp(f"admin/cms/{name}.html", context.new())
+def _stamp(context: Context, name: str) -> RowTemplate:
+    return RowTemplate(f"admin/cms/{name}.html", context.new())

@@ -24,8 +24,8 @@ from content.store.scopes import visible_to
 from content.store.translation_status import STATES, MatrixFilter, list_originals, states_of
 from content.translations.source_mismatches import count_mismatches
 from content.translations.translate import create_translation
-from proofroom.core.admin.permissions import actor_of, answers_refusals, may, require
-from proofroom.core.content_scope import Scoped, names_left, reading_scopes, scopes_for
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
+from proofroom.core.content_scope import Scoped, allowed_names, reading_scopes, scopes_for
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.i18n.languages import language_name
 from proofroom.definitions import post_types
@@ -36,7 +36,7 @@ from proofroom_apps.editorial.posts.post_pages import (
     title_of,
     with_proposed_titles,
 )
-from proofroom_apps.editorial.translations.post_translations import warn_of_terms
+from proofroom_apps.editorial.translations.post_translations import warn_missing_terms
 
 _PAGE_SIZE: Final = 25
 MAX_ROWS: Final = 20
@@ -101,8 +101,8 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
     """Return the rows. At most nine queries; five more if a post changed since it was compared with its source."""
     scopes = scopes_for("posts.translate", who.scopes)
     open_types, open_locales = (
-        names_left(scopes, "types", _types()),
-        names_left(scopes, "locales", locales),
+        allowed_names(scopes, "types", _types()),
+        allowed_names(scopes, "locales", locales),
     )
     groups = [post.translation_group for post in originals]
     posts = with_proposed_titles(
@@ -152,7 +152,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
     ]
 
 
-@answers_refusals
+@service_errors_as_http
 def translations(request: HttpRequest) -> HttpResponse:
     """GET lists (`?q=`, `type`, `locale`, `state`), POST creates the ticked translations."""
     require(request, "posts.view")
@@ -164,8 +164,8 @@ def translations(request: HttpRequest) -> HttpResponse:
 def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpResponse:
     actor = actor_of(request)
     seen = reading_scopes(actor)
-    types = names_left(seen, "types", _types())
-    all_locales = names_left(seen, "locales", settings.CMS_ENV.locales)
+    types = allowed_names(seen, "types", _types())
+    all_locales = allowed_names(seen, "locales", settings.CMS_ENV.locales)
     asked = read_matrix_filter(request)
     locales = [asked.locale] if asked.locale in all_locales else all_locales
     listed = list_originals(asked, types, all_locales, actor)
@@ -238,7 +238,7 @@ def _create(request: HttpRequest) -> HttpResponse:
             len(made),
         )
         messages.success(request, text % {"count": len(made)})
-        warn_of_terms(
+        warn_missing_terms(
             request, [(post.translated_from, post.locale) for post in made if post.translated_from]
         )
     query = request.GET.urlencode()

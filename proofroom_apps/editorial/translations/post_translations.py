@@ -26,10 +26,10 @@ from content.translations.translate import create_translation, mark_up_to_date
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
@@ -67,7 +67,7 @@ class TranslationRow:
     can_be_checked: bool
 
 
-@answers_refusals
+@service_errors_as_http
 def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """GET lists the languages, POST creates a translation or marks this one as up to date."""
     require(request, "posts.view")
@@ -90,14 +90,14 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
         )
         names = {"title": made.title, "language": language_name(made.locale)}
         messages.success(request, gettext("“%(title)s” is a draft in %(language)s.") % names)
-        warn_of_terms(request, [(post, made.locale)])
+        warn_missing_terms(request, [(post, made.locale)])
 
     states = states_of(rows)
     mismatches = live_mismatches([row for row in rows if row.pk in states], actor_of(request))
     if form.is_bound and save_form(form, create):
         return HttpResponseRedirect(request.path)
     if do == "checked" and post.pk in states:
-        with refusals_as_messages(request):
+        with service_errors_as_messages(request):
             paths = states[post.pk].open_paths
             mark_up_to_date(post_id=post.pk, actor=actor_of(request), paths=paths)
         return HttpResponseRedirect(request.path)
@@ -130,7 +130,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     )
 
 
-def warn_of_terms(request: HttpRequest, made: Iterable[tuple[Post, str]]) -> None:
+def warn_missing_terms(request: HttpRequest, made: Iterable[tuple[Post, str]]) -> None:
     """Add a warning on terms of the sources that have no term with the same slug in the new language."""
     missing: dict[str, dict[str, None]] = defaultdict(dict)
     for source, locale in made:

@@ -41,10 +41,10 @@ from content.translations.source_comparison import (
 from content.translations.translate import mark_up_to_date
 from proofroom.core.admin.permissions import (
     actor_of,
-    answers_refusals,
     may,
-    refusals_as_messages,
     require,
+    service_errors_as_http,
+    service_errors_as_messages,
 )
 from proofroom.core.errors import Conflict
 from proofroom.core.i18n import in_words
@@ -57,7 +57,7 @@ from proofroom_apps.editorial.post_editor.form import (
     module_section,
     post_sections,
 )
-from proofroom_apps.editorial.post_editor.form_data import Sheet, open_sheet, read_sheet
+from proofroom_apps.editorial.post_editor.form_data import Sheet, initial_sheet, read_sheet
 from proofroom_apps.editorial.post_editor.module_cards import icon_of
 from proofroom_apps.editorial.post_editor.page import ControlBuilder, Frame, rights_of
 from proofroom_apps.editorial.post_editor.views import decide_on_copy, edit, save
@@ -151,13 +151,13 @@ class TranslationProgress:
         return self.total - self.done
 
 
-@answers_refusals
+@service_errors_as_http
 def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
     """GET shows both (`?layer=review` the staged translation); POST saves, or marks fields as up to date."""
     require(request, "posts.view")
     frame = replace(Frame.read(request, post_id), page="translate")
     if request.method != "POST":
-        return show_translation(frame, open_sheet(frame.document))
+        return show_translation(frame, initial_sheet(frame.document))
     require(request, "posts.edit", "posts.translate", "posts.review.save")
     if paths := request.POST.getlist("checked"):
         return _check(frame, paths)
@@ -177,7 +177,7 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
 def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
     """Mark these paths as up to date; `all` marks every outdated one."""
     post = frame.post
-    with refusals_as_messages(frame.request):
+    with service_errors_as_messages(frame.request):
         found = compare_with_source(post, frame.layers, frame.document, actor_of(frame.request))
         seen = frame.request.POST.get("source_version")
         if found and seen is not None and seen != str(found.post.version):
@@ -197,7 +197,7 @@ def _arrange(frame: Frame, verb: str, module_id: str) -> HttpResponse:
     """Apply the source's added, removed or moved modules to the shown layer."""
     request, post, layer = frame.request, frame.post, frame.layer
     actor, version = actor_of(request), version_sent(request)
-    with refusals_as_messages(request):
+    with service_errors_as_messages(request):
         if verb == "add":
             add_source_module(
                 post_id=post.pk,

@@ -11,7 +11,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.store.scopes import about_visible
+from content.store.scopes import filter_by_visible_post
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -106,7 +106,9 @@ class FeedbackViewSet(ApiViewSet):
         """List feedback, newest first."""
         page = page_of(request)
         params = request.query_params
-        rows = about_visible(Feedback.objects.filter(post__deleted_at__isnull=True), self.actor)
+        rows = filter_by_visible_post(
+            Feedback.objects.filter(post__deleted_at__isnull=True), self.actor
+        )
         if "postId" in params:
             try:
                 rows = rows.filter(post_id=UUID(params["postId"]))

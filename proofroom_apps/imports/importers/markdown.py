@@ -29,13 +29,13 @@ from proofroom_apps.imports.front_matter import (
     ORDERS,
     TERMS,
     USED_NAMES,
-    dates_of,
+    front_matter_remarks,
     image_of,
     line_of,
-    old_paths_of,
     read_data,
     read_file,
-    remarks_on,
+    read_front_matter_dates,
+    read_old_paths,
     words_of,
 )
 from proofroom_apps.imports.html_reader import EmbeddedFrame
@@ -163,7 +163,7 @@ class MarkdownReader(Reader):
                 self.labels.setdefault((found[1] or found[2]).lower(), key)
             if label := line_of(head.get("label")):
                 self.labels.setdefault(label.lower(), key)
-            for old in old_paths_of(head):
+            for old in read_old_paths(head):
                 self.by_key.setdefault(_page_key(old), page.source_id)
             folder = posixpath.dirname(page.source_id)
             for name in _ADDRESSES:
@@ -397,7 +397,7 @@ class MarkdownReader(Reader):
             modules = made
             content.unknown.update(builder.unknown)
             remarks += content.remarks(page.source_id)
-            remarks += remarks_on(head, page.source_id)
+            remarks += front_matter_remarks(head, page.source_id)
             remarks += self._remarks_on_origin(page, head)
         named = next((line_of(head.get(key)) for key in LOCALES if line_of(head.get(key))), "")
         locale = locale_of(named) or page.locale or self.options.site_locale
@@ -412,8 +412,8 @@ class MarkdownReader(Reader):
             terms=terms,
             featured_image=image_of(head),
             locale=locale,
-            old_paths=tuple(old_paths_of(head)),
-            **dates_of(head, page.date),
+            old_paths=tuple(read_old_paths(head)),
+            **read_front_matter_dates(head, page.date),
             author_email=self._authors_of(page, head)[0],
             remarks=tuple(remarks),
         )

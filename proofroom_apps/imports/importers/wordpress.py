@@ -39,12 +39,12 @@ from proofroom_apps.imports.wordpress_content import Block, WordPressContent, pa
 from proofroom_apps.imports.wordpress_entries import (
     TAXONOMIES,
     WordPressEntry,
-    absolute_in,
-    alts_in,
+    dropped_from_plain_text,
     entry_of,
+    find_alt_texts,
     local_name,
-    lost_in_text,
     plain_text,
+    resolve_address,
     shorten,
     term_of,
     text_of,
@@ -258,7 +258,7 @@ class WordPressReader(Reader):
             elif entry.type == "wp_navigation" and entry.status in _LIVE:
                 index.navigation.append(entry)
             if entry.type != "revision" and entry.status != "trash":
-                for address, alt in alts_in(entry.content):
+                for address, alt in find_alt_texts(entry.content):
                     shown.setdefault(address, alt)
         for address, alt in shown.items():
             index.alts.setdefault(self.file_key(address, ""), alt)
@@ -426,7 +426,7 @@ class WordPressReader(Reader):
     def _remarks_on(self, entry: WordPressEntry, place: str) -> list[Remark]:
         """Return remarks on the parts of a post that are not imported, and on its state in the source."""
         remarks: list[Remark] = []
-        if lost := lost_in_text(entry.excerpt):
+        if lost := dropped_from_plain_text(entry.excerpt):
             text = _("Links and images of the excerpt, left out: %(names)s.")
             remarks.append(Remark(place, text % {"names": ", ".join(lost)}))
         if entry.has_password:
@@ -586,14 +586,14 @@ class WordPressReader(Reader):
         return unquote(parts.path).rstrip("/") or "/"
 
     def link_key(self, address: str, base: str) -> str:
-        return self._path(absolute_in(address, base))
+        return self._path(resolve_address(address, base))
 
     def is_own(self, address: str, base: str) -> bool:
-        path = self._path(absolute_in(address, base))
+        path = self._path(resolve_address(address, base))
         return path not in ("", "/") and not re.search(r"\.\w{2,5}$", path)
 
     def file_key(self, address: str, base: str) -> str:
-        address = absolute_in(address, base)
+        address = resolve_address(address, base)
         known = self._attachment_at(address)
         if known:
             return known
@@ -616,7 +616,7 @@ class WordPressReader(Reader):
         return shorten(self.index.alts.get(key, ""), ALT_TEXT_MAX)
 
     def linked_file_key(self, address: str, base: str) -> str:
-        address = absolute_in(address, base)
+        address = resolve_address(address, base)
         path = self._path(address)
         if path.startswith("?attachment_id="):
             return self.index.attachments.get(path.partition("=")[2], "")

@@ -73,7 +73,7 @@ def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     return found
 
 
-def items_of(rows: Sequence[MenuRow]) -> list[Json]:
+def rows_to_items(rows: Sequence[MenuRow]) -> list[Json]:
     """Return the rows as a tree for the service."""
     top: list[Json] = []
     lists = [top]

@@ -19,16 +19,16 @@ from django.utils.translation import gettext_lazy
 
 from content.document.labels import type_label
 from content.models import Post, Status
-from content.store.scopes import hidden_ids, hidden_title, visible_to
+from content.store.scopes import hidden_post_ids, hidden_title, visible_to
 from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
-from proofroom.core.admin.row_forms import RowsForm, ShownAgainAdmin
+from proofroom.core.admin.row_forms import RedisplayAdmin, RowsForm
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.lookups import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label
-from proofroom.core.validation.input_validation import refuse_unstorable
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom.shared_content.edit_page import edit_page_context, edited_row, save_or_propose
@@ -37,11 +37,11 @@ from proofroom_apps.menus.admin.item_rows import (
     MOVES,
     MenuRow,
     by_path,
-    items_of,
     move_row,
     nodes_of,
     read_rows,
     rows_of,
+    rows_to_items,
 )
 from proofroom_apps.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom_apps.menus.links import menu_post_ids, visible_links
@@ -144,13 +144,13 @@ def read_items(data: QueryDict) -> object:
     if "items" in data:
         try:
             found: object = json.loads(str(data["items"]))
-            refuse_unstorable(found, "items")
+            reject_unstorable(found, "items")
         except RecursionError:
             raise ValueError(_("This is nested too deeply.")) from None
         except RuleViolation as error:
             raise ValueError(error.message) from None
         return found
-    return items_of(read_rows(data, data.getlist("row")))
+    return rows_to_items(read_rows(data, data.getlist("row")))
 
 
 def apply_button(data: QueryDict, locale: str, who: Scoped) -> tuple[list[MenuRow], str]:
@@ -182,10 +182,10 @@ def tree_context(
     """Return the template context of the rows. Always five queries."""
     nodes = nodes_of(rows)
     # One query for the titles of linked posts and their visibility.
-    ids = menu_post_ids(items_of([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
+    ids = menu_post_ids(rows_to_items([node.row for _path, node in by_path(nodes)]))  # type: ignore[arg-type]  # objects
     found = Post.objects.filter(pk__in=ids).only("title", "path", "status", "locale", "deleted_at")
     posts = {str(post.pk): post for post in found} if ids else {}
-    hidden = hidden_ids(ids, who)
+    hidden = hidden_post_ids(ids, who)
     names = {"label": _("Label"), "url": _("Address")}
     for path, node in by_path(nodes):
         node.where = node.row.url
@@ -214,7 +214,7 @@ def tree_context(
         "deepest": MAX_MENU_DEPTH,
         "words": words,
         "targets": targets(words, menu.locale, who),
-        "links": visible_links(items_of(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
+        "links": visible_links(rows_to_items(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
         "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
     }
 
@@ -253,7 +253,7 @@ class ChangeMenuForm(InputForm, RowsForm):
 
 
 @admin.register(Menu)
-class MenuAdmin(ShownAgainAdmin[Menu]):
+class MenuAdmin(RedisplayAdmin[Menu]):
     view_permission = add_permission = "menus.edit"
     empty_words = gettext_lazy(
         "Menus link to your pages. The site shows the menus with the slugs main and footer."
@@ -316,7 +316,7 @@ class MenuAdmin(ShownAgainAdmin[Menu]):
     def change(self, request: HttpRequest, row: Menu, form: forms.Form) -> str | None:
         values = dict(form.cleaned_data)
         version = values.pop("version")
-        with cast(ChangeMenuForm, form).refusals_at_rows():
+        with cast(ChangeMenuForm, form).service_errors_at_rows():
             return save_or_propose(
                 request,
                 MenuKind(),

@@ -100,7 +100,7 @@ class MenusViewSet(ApiViewSet):
             # PostgreSQL raises an error for NUL in a parameter.
             rows = rows.filter(slug=slug) if "\x00" not in slug else rows.none()
         if "locale" in request.query_params:
-            rows = rows.filter(locale=locale_asked(request))
+            rows = rows.filter(locale=requested_locale(request))
         found = [MenuAnswer.of(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
@@ -156,7 +156,7 @@ class MenuViewSet(DeliveredViewSet):
     def retrieve(self, request: Request, menu: str) -> Response:
         """Return the menu of a slug in a locale, or in the default one. Links to unpublished posts are left out."""
         default = settings.CMS_ENV.default_locale
-        locale = locale_asked(request)
+        locale = requested_locale(request)
         # PostgreSQL raises an error for NUL in a parameter.
         found = find_menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
@@ -195,7 +195,7 @@ def _classes(setting: str) -> tuple[type[Any], ...]:
     return found
 
 
-def locale_asked(request: Request) -> str:
+def requested_locale(request: Request) -> str:
     """Return the query's `locale`, or the default one. Raises a 422 error if the site lacks it."""
     return choice_in(request, "locale", settings.CMS_ENV.locales) or settings.CMS_ENV.default_locale
 

@@ -48,7 +48,7 @@ AGENTS = ("general-assistant", "seo-specialist", "translator", "proofreader", "i
 Ids = Mapping[str, str]
 
 
-def names_taken() -> list[str]:
+def account_conflicts() -> list[str]:
     """Return a sentence for each existing account of another person with a demo address or name."""
     sentences = []
     for role in PEOPLE:
@@ -105,13 +105,13 @@ def ensure_term(term: DemoTerm, locale: str, parent: Term | None = None, place: 
 
 def ensure_global(slug: str, type: str, label: str, props: Mapping[str, object]) -> None:
     if not ModuleInstance.objects.filter(global_slug=slug).exists():
-        filled = validate_props(type, filled_props(find_module(type).Props, props, {}))
+        filled = validate_props(type, demo_props(find_module(type).Props, props, {}))
         ModuleInstance.objects.create(
             type=type, scope="global", global_slug=slug, label=label, props=filled
         )
 
 
-def filled_props(of: type[ModuleProps], values: Mapping[str, object], images: Ids) -> JsonObject:
+def demo_props(of: type[ModuleProps], values: Mapping[str, object], images: Ids) -> JsonObject:
     """Return props as they are stored: Markdown as rich text, picture names as ids."""
     known = props_of(of)
     filled = words(values)
@@ -124,7 +124,7 @@ def filled_props(of: type[ModuleProps], values: Mapping[str, object], images: Id
         elif prop.kind == "media" and isinstance(value, str):
             filled[name] = images[value]
         elif prop.nested is not None and isinstance(value, list):
-            filled[name] = [filled_props(prop.nested, item, images) for item in value]
+            filled[name] = [demo_props(prop.nested, item, images) for item in value]
     return filled
 
 
@@ -161,7 +161,7 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
     }
     if demo.custom:
         known = find_post_type(demo.type).CustomFields
-        fields["customFields"] = filled_props(known, demo.custom, images)
+        fields["customFields"] = demo_props(known, demo.custom, images)
     if demo.parent:
         rows = Post.objects.alive().filter(type=demo.type, slug=demo.parent, locale=demo.locale)
         parent = rows.earliest("created_at")
@@ -188,7 +188,7 @@ def _with_modules(document: PostDocument, demo: DemoPost, images: Ids) -> PostDo
                 document, type=instance.type, shared=(slug, str(instance.pk))
             )
             continue
-        props = filled_props(find_module(type).Props, given, images)
+        props = demo_props(find_module(type).Props, given, images)
         if type == "prose" and not props:
             props = {"content": from_markdown(demo.body)}
         if type in locked:
@@ -240,7 +240,7 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
     return True
 
 
-def make_seen() -> None:
+def invalidate_demo_pages() -> None:
     """Invalidate cached pages, since menus and terms are written without the services."""
     bump_content_version()
     collect_words()  # which is done once an hour, else

@@ -13,7 +13,7 @@ from django.test import Client
 
 from agents_app.admin.budgets.ai_settings_admin import bars, columns
 from agents_app.budgets import usage
-from agents_app.budgets.limits import begin_of, today
+from agents_app.budgets.limits import period_start, today
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AiSettings, Budget, Spending
 from proofroom.core.admin.charts import HEIGHT
@@ -76,7 +76,7 @@ def test_what_was_used_is_drawn_and_stands_in_a_table_too(
 
 
 def test_another_month_and_another_unit_are_a_link_away(signed_in: SignedIn) -> None:
-    last_month = begin_of("month", today()) - timedelta(days=1)
+    last_month = period_start("month", today()) - timedelta(days=1)
     used("translator", 1234, "0.5", last_month)
     client = signed_in("admin")
 

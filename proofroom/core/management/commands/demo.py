@@ -22,7 +22,7 @@ from django.core.management import BaseCommand, CommandError, call_command, get_
 from django.db import DEFAULT_DB_ALIAS
 
 from proofroom.core.database.migrate import earlier_version_message
-from proofroom.core.process_runner import Children, Program, fork, how_it_ended, stopped_by_signals
+from proofroom.core.process_runner import Children, Program, describe_exit, fork, stopped_by_signals
 from proofroom.core.task_queue import task_app
 from proofroom.core.validation.host_names import is_loopback_host
 
@@ -142,7 +142,7 @@ class Command(BaseCommand):
                 time.sleep(0.02)
             if code and not children.is_stopping.is_set():
                 if code < 0:
-                    raise CommandError(f"What prepares the database {how_it_ended(code)}")
+                    raise CommandError(f"What prepares the database {describe_exit(code)}")
                 sys.exit(code)
         try:
             if not children.is_stopping.is_set() and (program := children.start()):
@@ -152,7 +152,7 @@ class Command(BaseCommand):
             children.stop()
         if ended:
             code = children.exit_codes()[ended.name] or 0
-            raise CommandError(f"{ended.name} {how_it_ended(code)}")
+            raise CommandError(f"{ended.name} {describe_exit(code)}")
         self.stdout.write("Stopped.")
         return None
 

@@ -41,7 +41,7 @@ class Command(BaseCommand):
                 "demo accounts have a known password. "
                 "Use --anywhere if you mean it, then change the passwords."
             )
-        taken = seeding.names_taken()
+        taken = seeding.account_conflicts()
         if taken:
             raise CommandError(
                 f"{' '.join(taken)} The sample content needs demo accounts of these names with their own roles: "
@@ -69,7 +69,7 @@ class Command(BaseCommand):
                     seeding.ensure_menu(slug, locale, items)
         waiting = sum(seeding.ensure_staged(one, people["editor"]) for one in site.staged)
         _seed_other_apps(actor, before_posts=False)
-        seeding.make_seen()
+        seeding.invalidate_demo_pages()
         self.stdout.write(
             f"Sample content: {made} posts made, {len(posts) - made} were there, "
             f"{waiting} proposals wait for review ({time.monotonic() - begin:.1f} s)."

@@ -12,7 +12,7 @@ from proofroom_apps.website.site_catalogue import (
     HEAD,
     TRANSLATED,
     entries_of,
-    labels_of_lists,
+    list_page_titles,
     untranslated,
 )
 
@@ -29,7 +29,9 @@ class Command(makemessages.Command):
         if self.domain != "django" or not catalogue.is_file():
             super().write_po_file(potfile, locale)
             return
-        elsewhere = entries_of(TRANSLATED.read_text(encoding="utf-8")).keys() | {*labels_of_lists()}
+        elsewhere = entries_of(TRANSLATED.read_text(encoding="utf-8")).keys() | {
+            *list_page_titles()
+        }
         there = entries_of(catalogue.read_text(encoding="utf-8"))
         kept = [untranslated(entry) for text, entry in there.items() if text in elsewhere]
         more, together = folder / f"{self.domain}-kept.pot", folder / f"{self.domain}-all.pot"

@@ -16,7 +16,7 @@ from django.utils.translation import to_locale
 
 from proofroom.core.validation.limits import LOCALE_MAX, LOCALE_PATTERN
 from proofroom_apps.website.page_frame import site_catalogue_folders
-from proofroom_apps.website.site_catalogue import TRANSLATED, entries_of, labels_of_lists
+from proofroom_apps.website.site_catalogue import TRANSLATED, entries_of, list_page_titles
 
 _TRANSLATION: Final = re.compile(r'^(msgstr(?:\[\d\])?) ".*"(?:\n".*")*$', re.MULTILINE)
 _COMPILED: Final = Path("LC_MESSAGES") / "django.mo"
@@ -46,7 +46,7 @@ def empty_catalogue(locale: str) -> str:
         rf'"Plural-Forms: {plural}\n"',
     ]
     known = entries_of(blank)
-    labels = [one for one in dict.fromkeys(labels_of_lists()) if one not in known]
+    labels = [one for one in dict.fromkeys(list_page_titles()) if one not in known]
     own = [f'msgid "{_quoted(label)}"\nmsgstr ""\n' for label in labels]
     return "\n".join([*head, "", blank.rstrip("\n") + "\n", *own])
 
