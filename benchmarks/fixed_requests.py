@@ -28,7 +28,7 @@ from benchmarks.seed import Seeded
 from benchmarks.servers import Server
 from benchmarks.statements import counted, least_statements
 from proofroom.accounts.models import User
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.content_version_cache import lease
 
 _TIMES: Final = 3
 _CALLS: Final = 15

@@ -16,7 +16,7 @@ from django.template.loader import render_to_string
 from django.views import defaults
 from django.views.csrf import csrf_failure as csrf_page
 
-from proofroom.core.database.faults import (
+from proofroom.core.database.errors import (
     RETRY_AFTER_SECONDS,
     describe_outage,
     is_database_unreachable,

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
+from proofroom.core.minute_throttle import MinuteTimer
 from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
-from proofroom.core.once_a_minute import MinuteTimer
 from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
 
 

@@ -76,7 +76,7 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
         return
     import sentry_sdk
 
-    from proofroom.core.once_a_minute import MinuteTimer
+    from proofroom.core.minute_throttle import MinuteTimer
 
     # During an outage every request fails for the same reason. One report a minute is enough.
     outage_sent = MinuteTimer()
@@ -100,12 +100,12 @@ def start_sentry(env: ObservabilityEnvironment, secrets: list[str]) -> None:
 
 def is_of_outage(hint: Hint) -> bool:
     """Return True if an event only reports that the database is unavailable."""
-    from proofroom.core.database import faults
+    from proofroom.core.database import errors as database_errors
 
     record, exc_info = hint.get("log_record"), hint.get("exc_info")
-    if record is not None and record.name == faults.logger.name:
+    if record is not None and record.name == database_errors.logger.name:
         return True
-    return exc_info is not None and faults.is_database_unreachable(exc_info[1])
+    return exc_info is not None and database_errors.is_database_unreachable(exc_info[1])
 
 
 def redact_event(event: Event, secrets: list[str]) -> Event:

@@ -13,7 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 from cms_project import errors
 from cms_project.admin_urls import AdminURLs
 from cms_project.media_files import media_file
-from proofroom.core.database.faults import RETRY_AFTER_SECONDS
+from proofroom.core.database.errors import RETRY_AFTER_SECONDS
 from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.site_icon import favicon

@@ -15,7 +15,7 @@ from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.caching.content_memo import note_failure
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 
 logger = logging.getLogger(__name__)
 _AUTOCOMPLETE: Final[Mapping[str, str]] = {

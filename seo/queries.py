@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.errors import NotFound
 from proofroom.core.site_urls import canonical_form
 from seo.models import Redirect

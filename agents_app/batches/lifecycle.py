@@ -29,7 +29,7 @@ from agents_app.runs.undo import take_back, undo_run
 from content.models import Post
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, Conflict, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.task_queue import queue_task, send_after_commit

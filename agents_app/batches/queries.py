@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from agents_app.models import UNFINISHED, AgentBatch, AgentRun
 from agents_app.runs.scopes import visible_batches
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 
 _COLUMNS = (

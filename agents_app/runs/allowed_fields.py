@@ -21,7 +21,7 @@ from content.document.changes import Change, diff, same
 from content.document.document import ModuleDocument, PostDocument
 from content.layers.stage import edit_made
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.definitions import modules, props_of
 

@@ -16,7 +16,7 @@ from content.store.scopes import filter_by_visible_post
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS, SYSTEM, Actor
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event

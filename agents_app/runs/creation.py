@@ -24,7 +24,7 @@ from content.models import Post
 from content.store.scopes import is_in_scope, require_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event

@@ -81,7 +81,7 @@ from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
 from content.store.scopes import require_in_scope
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import is_database_unreachable, log_database_unreachable
+from proofroom.core.database.errors import is_database_unreachable, log_database_unreachable
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.observability.operations import OperationKind, measure

@@ -22,7 +22,7 @@ from content.layers import Layers, LayerView
 from content.models import Layer, Provenance
 from content.store.scopes import filter_by_visible_post
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import Json
 from proofroom.core.models import Event

@@ -24,7 +24,7 @@ from content.layers import Layers, open_layers, stage
 from content.models import Layer
 from content.store.layer_state import Attribution, find_writers, mark_of
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import reject_unstorable

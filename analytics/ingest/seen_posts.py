@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce
 
 from analytics.ingest.event_store import COLUMNS, EVENTS, HELD, ID_COLUMNS, RECORDS, TYPES
 from content.models import Post
-from proofroom.core.database.statements import fetch
+from proofroom.core.database.compiled_queries import fetch
 from proofroom.core.json import JsonObject
 
 _MAX_VERSIONS_BACK: Final = 100

@@ -20,9 +20,9 @@ from proofroom.core.caching.content_version import (
     live_state,
     tags_changed_since,
 )
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.caching.front_cache import mark_cacheable, reduced_query
 from proofroom.core.caching.rate_limits import HitCount, count_caller, set_rate_limit_headers
-from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.database.replica import from_replica
 
 CACHE_CONTROL = "public, max-age=60"

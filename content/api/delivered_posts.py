@@ -25,8 +25,8 @@ from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
 from media.presenters import delivered_asset
+from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
 from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
-from proofroom.core.database.statements import CompiledQuery, Row, instance_from_row
 from proofroom.core.json import JsonObject
 
 COLUMNS: Final[Mapping[str, str]] = {

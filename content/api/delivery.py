@@ -29,7 +29,7 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject

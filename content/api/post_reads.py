@@ -21,8 +21,8 @@ from content.store.scopes import post_not_found, require_visible, visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.content_scope import Scoped, reading_scopes
+from proofroom.core.database.compiled_queries import Row
 from proofroom.core.database.row_counts import RowCount, count_rows
-from proofroom.core.database.statements import Row
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.search import RankedInstances

@@ -26,7 +26,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.caching.content_version import version_last
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.find_replace import Edit, TextPlace, known_tables, select_sources
 from proofroom.core.i18n.words import IN_WORD, compile_pattern

@@ -34,7 +34,7 @@ from content.layers import LayerView
 from content.models import Draft, Post, QueuedChange
 from content.store.digest import fingerprint, keyed_hash, value_hash
 from content.store.layer_state import Attribution, mark_of, open_layers_of_many
-from proofroom.core.database.statements import Update
+from proofroom.core.database.compiled_queries import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 

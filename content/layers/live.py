@@ -42,8 +42,8 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
+from proofroom.core.database.compiled_queries import new_instance
 from proofroom.core.database.inserts import insert_rows, update_row, upsert_rows
-from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 

@@ -20,7 +20,7 @@ from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
 from content.store.digest import fingerprint, value_hash
 from content.store.layer_state import LayerView, Marks, mark_of, parts_of, read_marks
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 

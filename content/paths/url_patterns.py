@@ -29,7 +29,7 @@ from content.store.post_paths import (
 from content.store.url_pattern_rules import clean_pattern
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name, require_site_language
 from proofroom.core.models import Event

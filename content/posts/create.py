@@ -35,8 +35,8 @@ from content.store.translation_status import record_source
 from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.database.compiled_queries import new_instance
 from proofroom.core.database.inserts import insert_unless_conflict
-from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.i18n.words import slug_of

@@ -21,7 +21,7 @@ from content.posts.undo import undo_delete, undo_restore, undo_status
 from content.store.layer_state import lock_post
 from content.store.traffic import running_variations
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, NotAllowed
 from proofroom.core.json import format_time
 

@@ -19,7 +19,7 @@ from content.models import Post
 from content.store.post_queries import LISTED_COLUMNS, LISTED_NAMES, layers_of_text
 from content.store.post_repository import fields_of
 from proofroom.core.api.answer import Person
-from proofroom.core.database.statements import Row
+from proofroom.core.database.compiled_queries import Row
 from proofroom.core.json import JsonObject, format_time
 from proofroom.definitions import modules as module_registry
 from proofroom.definitions.module import Scope

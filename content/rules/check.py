@@ -20,7 +20,7 @@ from content.rules.references import check_references
 from content.store.scopes import can_view
 from content.store.tree_queries import has_descendants_at_level
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import CompiledQuery, first_instance
+from proofroom.core.database.compiled_queries import CompiledQuery, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject

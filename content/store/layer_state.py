@@ -28,15 +28,15 @@ from content.store.scopes import (
 )
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
-from proofroom.core.database.inserts import insert_rows, update_row
-from proofroom.core.database.json_text import JSONObject, rows_as_text
-from proofroom.core.database.statements import (
+from proofroom.core.database.compiled_queries import (
     CompiledQuery,
     Row,
     columns_of,
     first_instance,
     instance_from_row,
 )
+from proofroom.core.database.inserts import insert_rows, update_row
+from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time

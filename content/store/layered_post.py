@@ -16,8 +16,8 @@ from content.store.layer_state import Layers, draft_rows, drafts_from_rows, laye
 from content.store.post_queries import listed_posts, reachable_posts, whole_post
 from content.store.scopes import hidden_post_ids
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of
 from proofroom.core.database.json_text import JSONObject, rows_as_text
-from proofroom.core.database.statements import CompiledQuery, columns_of
 from proofroom.core.json import JsonObject
 
 _LAYERED_ROWS: Final = CompiledQuery(

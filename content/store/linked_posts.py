@@ -14,7 +14,7 @@ from django.db.models import Exists, IntegerField, OuterRef, QuerySet, TextField
 from content.models import Post, PostTerm
 from content.store.opening_images import NO_MODULE, opening_module
 from content.store.post_queries import listed_posts, published_posts
-from proofroom.core.database.statements import Argument, CompiledQuery, Row
+from proofroom.core.database.compiled_queries import Argument, CompiledQuery, Row
 from proofroom.definitions import MOST_LISTED, PostList
 
 MAX_LISTS: Final = 50

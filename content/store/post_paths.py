@@ -20,7 +20,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.queries import first_admin
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.statements import CompiledQuery, instance_from_row
+from proofroom.core.database.compiled_queries import CompiledQuery, instance_from_row
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import absolute

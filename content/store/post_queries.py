@@ -28,6 +28,12 @@ from content.store.scopes import hidden_post_ids
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.compiled_queries import (
+    CompiledQuery,
+    Row,
+    columns_of,
+    instance_from_row,
+)
 from proofroom.core.database.json_text import (
     CompactObject,
     CompactRows,
@@ -42,7 +48,6 @@ from proofroom.core.database.row_counts import (
     complete_count,
     count_rows,
 )
-from proofroom.core.database.statements import CompiledQuery, Row, columns_of, instance_from_row
 from proofroom.core.errors import invalid
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term

@@ -17,9 +17,9 @@ from content.document.changes import Changes
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.post_fields import POST_FIELDS
 from content.models import ModuleInstance, Post, PostModule, PostTerm
+from proofroom.core.database.compiled_queries import CompiledQuery, Row, new_instance
 from proofroom.core.database.inserts import insert_rows, upsert_rows
 from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
-from proofroom.core.database.statements import CompiledQuery, Row, new_instance
 from proofroom.core.json import Json, JsonObject, format_time
 
 COLUMNS: Final[Mapping[str, str]] = {name: field.column for name, field in POST_FIELDS.items()}

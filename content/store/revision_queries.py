@@ -12,7 +12,7 @@ from content.document.changes import Value, diff
 from content.document.document import PostDocument
 from content.document.labels import label_of, module_names
 from content.models import Post, Revision
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 
 

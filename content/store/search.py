@@ -17,7 +17,7 @@ from content.models import ModuleInstance, Post, PostModule, SearchEntry
 from content.store import post_queries
 from proofroom.core import outbox, search
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.database.statements import BoundUpdate
+from proofroom.core.database.compiled_queries import BoundUpdate
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.definitions import custom_text_of, text_of

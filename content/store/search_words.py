@@ -17,8 +17,8 @@ from django.db.models.functions import Length
 from content.models import SearchWord
 from content.store.post_queries import published_posts
 from content.store.search import TABLE
+from proofroom.core.database.compiled_queries import fetch
 from proofroom.core.database.replica import reading_connection
-from proofroom.core.database.statements import fetch
 
 MAX_POSTS: Final = 10_000
 """Number of posts per locale whose words are collected, the newest first."""

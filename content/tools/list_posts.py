@@ -18,9 +18,9 @@ from content.store.scopes import visible_to
 from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.database.event_loop_reads import require_thread
 from proofroom.core.database.row_counts import bounded_count, complete_count, count_rows
-from proofroom.core.database.statements import CompiledQuery
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool

@@ -20,8 +20,8 @@ from content.store import post_repository
 from content.store.layer_state import draft_rows, drafts_from_rows, layers_of, paths_overlap
 from content.store.scopes import visible_to
 from proofroom.core.content_scope import Scoped
+from proofroom.core.database.compiled_queries import columns_of, instance_from_row
 from proofroom.core.database.json_text import JSONObject, rows_as_text
-from proofroom.core.database.statements import columns_of, instance_from_row
 from proofroom.core.json import Json
 
 Mismatches = tuple[SourceMismatch, ...]

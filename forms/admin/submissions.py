@@ -20,7 +20,7 @@ from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LabelFilter, LanguageFilter, language
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 
 _MAX_BEGINNING = 100
 

@@ -24,7 +24,7 @@ from forms.models import FormSubmission
 from forms.queries import fields_of, find_form
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation import patterns

@@ -42,7 +42,7 @@ from proofroom.core.caching.rate_limits import (
     is_allow_listed,
     rate_limit_key,
 )
-from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.database.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
 from proofroom.core.validation.host_names import is_loopback_host
 from proofroom.oauth.signing_keys import BadSignature, ExpiredToken
 from proofroom.oauth.token_values import ACCESS_PREFIX, is_own_token

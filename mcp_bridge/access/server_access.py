@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Hashable
 from typing import Any, Final
 
-from proofroom.core.caching.hit_batches import HitBatches
+from proofroom.core.caching.rate_limit_buffer import BufferedHits
 from proofroom.core.database_notifications import Subscription, listen, notify
 
 CHANNEL: Final = "mcp_access"
@@ -40,7 +40,7 @@ class ServerAccess:
 
     def __init__(self) -> None:
         self.known = KnownAccess()
-        self.counts = HitBatches()
+        self.counts = BufferedHits()
 
     def forget(self) -> None:
         """Clear the cache; call counts stay."""

@@ -26,7 +26,7 @@ from proofroom.accounts.services.role_grants import require_permissions_of_role
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import get_tool

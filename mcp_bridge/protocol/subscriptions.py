@@ -42,7 +42,7 @@ from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.errors import CmsError
 from proofroom.core.outbox.events import EVENTS_CHANNEL

@@ -28,13 +28,13 @@ from mcp_bridge.protocol.call_batches import CallBatches
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.caching.redis_cache import count_hit
-from proofroom.core.database.faults import (
+from proofroom.core.database.compiled_queries import new_instance
+from proofroom.core.database.errors import (
     describe_outage,
     is_database_unreachable,
     log_database_unreachable,
 )
 from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import new_instance
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.observability.operations import OperationKind, measure

@@ -43,7 +43,7 @@ from mcp_bridge.transport.sessions import (
 )
 from mcp_bridge.transport.sse import SESSION_PARAMETER, SseTransport
 from mcp_bridge.worker_threads import Workers
-from proofroom.core.database.faults import RETRY_AFTER_SECONDS
+from proofroom.core.database.errors import RETRY_AFTER_SECONDS
 from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.tools import get_tool

@@ -31,7 +31,7 @@ from starlette.types import Message, Receive, Scope, Send
 from mcp_bridge.error_responses import refusal
 from mcp_bridge.models import McpProcess
 from mcp_bridge.worker_threads import Workers
-from proofroom.core.database.faults import RETRY_AFTER_SECONDS, UNAVAILABLE
+from proofroom.core.database.errors import RETRY_AFTER_SECONDS, UNAVAILABLE
 from proofroom.core.validation.host_names import is_loopback_host
 
 logger = logging.getLogger("mcp_bridge")

@@ -45,7 +45,7 @@ from proofroom.core.admin.permissions import (
     service_errors_as_http,
     service_errors_as_messages,
 )
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 

@@ -23,7 +23,7 @@ from media.scopes import filter_visible_assets, require_changeable, visible_asse
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import tag_of_media
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 

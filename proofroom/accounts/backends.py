@@ -19,7 +19,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.permissions import ApiCredential
 from proofroom.core.content_scope import ContentScope, is_in_scopes, scopes_for
-from proofroom.core.database.statements import CompiledQuery, columns_of, instance_from_row
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, instance_from_row
 
 
 class RoleBackend(BaseBackend):

@@ -28,7 +28,7 @@ from proofroom.accounts.roles import (
     grants,
 )
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, first_instance
 from proofroom.core.i18n.languages import validate_language
 from proofroom.core.i18n.time_zones import validate_time_zone
 from proofroom.core.i18n.words import MARK, compile_pattern

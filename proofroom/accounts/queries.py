@@ -22,7 +22,7 @@ from proofroom.accounts.models import (
 from proofroom.accounts.roles import Role, grants, people_roles
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.statements import CompiledQuery, columns_of, instance_from_row
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, instance_from_row
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TypeAlias
 
-from proofroom.core.database.faults import is_database_unreachable
+from proofroom.core.database.errors import is_database_unreachable
 
 logger = logging.getLogger(__name__)
 Step: TypeAlias = Callable[[str], AbstractContextManager[None]]

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from proofroom.core.actor import Actor
 from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.content_scope import reading_scopes, visible_post_ids
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.models import Event
 from proofroom.core.repeated_errors import log_once
 from proofroom.notifications.models import Notification

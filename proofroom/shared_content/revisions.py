@@ -12,7 +12,7 @@ from django.db.models import Max, QuerySet
 from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.models import SharedRevision

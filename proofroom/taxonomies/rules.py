@@ -6,7 +6,7 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n import in_words
 from proofroom.definitions import taxonomies

@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language

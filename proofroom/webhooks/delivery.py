@@ -25,15 +25,15 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
-from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import (
+from proofroom.core.database.compiled_queries import (
     BoundUpdate,
     CompiledQuery,
     Update,
     columns_of,
     instance_from_row,
 )
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
+from proofroom.core.database.inserts import insert_rows
 from proofroom.core.http_client import CallRefused, HttpResult, Unreachable
 from proofroom.webhooks import delivery_channels, delivery_queue
 from proofroom.webhooks.delivery_queue import MAX_CHANNELS, UNKNOWN_OUTCOME, next_attempt_numbers

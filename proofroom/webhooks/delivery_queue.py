@@ -17,7 +17,7 @@ from django.db.models import Exists, F, Max, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core import outbox
-from proofroom.core.database.statements import (
+from proofroom.core.database.compiled_queries import (
     CompiledQuery,
     CompiledQueryForEach,
     Row,

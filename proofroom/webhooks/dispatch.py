@@ -14,7 +14,7 @@ from django.utils import timezone
 
 from proofroom.core import outbox
 from proofroom.core.actor import MAX_HOPS
-from proofroom.core.database.statements import CompiledQuery, instance_from_row
+from proofroom.core.database.compiled_queries import CompiledQuery, instance_from_row
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.webhooks.delivery_queue import MAX_AHEAD, held_leases, new_delivery, queue_all

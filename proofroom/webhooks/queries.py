@@ -14,7 +14,7 @@ from django.utils.translation import gettext_noop
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.observability.metrics import MetricReading, count_readings
 from proofroom.webhooks.delivery_channels import NothingToSend, build_request

@@ -17,7 +17,7 @@ from content.store.scopes import filter_by_visible_post
 from proofroom.core.admin.form_pages import form_page, save_form
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n import said
 from proofroom_apps.editorial.posts.post_pages import post_url
 from proofroom_apps.feedback.models import Feedback, FeedbackCategory, FeedbackStatus

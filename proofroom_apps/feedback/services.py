@@ -14,7 +14,7 @@ from content.models import Post
 from content.store.scopes import filter_by_visible_post, require_in_scope, visible_to
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotAllowed, NotFound, invalid
 from proofroom.core.validation.input_validation import is_one_line
 from proofroom_apps.feedback.models import Feedback, FeedbackCategory, FeedbackStatus

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.languages import language_name, require_site_language
 from proofroom.core.validation.errors import describe_translated, first_fault

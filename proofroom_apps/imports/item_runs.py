@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom_apps.imports.clean_texts import clean_items
 from proofroom_apps.imports.content_source import ContentSource, ImportOptions, Reader

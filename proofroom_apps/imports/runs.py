@@ -24,7 +24,7 @@ from proofroom.core.actor import Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import JobRunner
 from proofroom.core.content_scope import limit_to_own_runs
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import Conflict, NotFound, invalid
 from proofroom_apps.imports.export_runs import ExportOptions, execute_export
 from proofroom_apps.imports.items import Remark

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject

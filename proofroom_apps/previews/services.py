@@ -21,7 +21,7 @@ from content.models import Layer, Post
 from content.store.layer_state import lock_post, open_layers
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, invalid
 from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from content.models import Post
 from proofroom.core.caching.content_memo import memoize_by_content
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import PageLocation, absolute
 from proofroom.definitions.listings import IndexPage, feed_path, list_title
 from proofroom_apps.website.http_cache import RenderedPage

@@ -14,9 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, INCOMPLETE, collect_tags
 from proofroom.core.caching.content_version import tags_changed_since
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.caching.front_cache import mark_cacheable
 from proofroom.core.caching.rate_limits import count_caller
-from proofroom.core.caching.version_lease import LiveState
 from proofroom.core.site_urls import PAGE_MAX_AGE, PAGE_PARAMETERS
 
 

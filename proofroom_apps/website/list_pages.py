@@ -12,7 +12,7 @@ from django.template.loader import render_to_string
 from django.utils.translation import gettext
 
 from proofroom.core.caching.content_memo import memoize_by_content
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
 from proofroom_apps.website.meta_tags import list_seo, title_with_site

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from media.presenters import SiteImage
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.json import format_time
 from proofroom.core.site_urls import absolute, markdown_path
 from proofroom.definitions import markdown_of, post_types, props_of

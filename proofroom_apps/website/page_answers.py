@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from proofroom.core.caching.accepted_forms import prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer
+from proofroom.core.caching.content_negotiation import prefers_markdown
 from proofroom.core.caching.content_version import leased_state, live_state
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import LLMS, home_path, locale_of, page_in_markdown
 from proofroom.definitions.listings import IndexPage, feed_at, listing_at
 from proofroom_apps.website.feeds import render_feed

@@ -29,7 +29,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_path,
     tag_of_post,
 )
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import PageLocation, home_path, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title

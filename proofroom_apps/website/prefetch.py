@@ -16,9 +16,9 @@ from content.store.opening_images import media_of_opening_module, opening_media
 from media.presenters import SiteImage, site_image
 from proofroom.core.caching.content_memo import memoize_by_content, note_failure
 from proofroom.core.caching.content_tags import depend_on, tag_of_media
-from proofroom.core.caching.version_lease import LiveState
-from proofroom.core.database.faults import is_database_unreachable
-from proofroom.core.database.statements import Row
+from proofroom.core.caching.content_version_cache import LiveState
+from proofroom.core.database.compiled_queries import Row
+from proofroom.core.database.errors import is_database_unreachable
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.site_urls import PageLocation

@@ -46,10 +46,15 @@ from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_memo import content_key
 from proofroom.core.caching.content_tags import depend_on, tag_of_list, tag_of_media, tag_of_path
 from proofroom.core.caching.content_version import parse_state, state_text
-from proofroom.core.caching.version_lease import LiveState, lease
+from proofroom.core.caching.content_version_cache import LiveState, lease
+from proofroom.core.database.compiled_queries import (
+    CompiledQuery,
+    Row,
+    columns_of,
+    instance_from_row,
+)
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
-from proofroom.core.database.statements import CompiledQuery, Row, columns_of, instance_from_row
 from proofroom.core.search import RankedKeys, Word
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions import custom_text_of, text_of

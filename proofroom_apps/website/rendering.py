@@ -21,7 +21,7 @@ from django.utils.safestring import SafeString, mark_safe
 from media.presenters import SiteImage
 from media.services.references import storage_name
 from proofroom.core.caching.content_memo import note_failure
-from proofroom.core.database.faults import is_database_unreachable
+from proofroom.core.database.errors import is_database_unreachable
 from proofroom.core.json import Json
 from proofroom.definitions import Module, modules
 from proofroom.definitions.richtext.html import PageTexts, TextImage

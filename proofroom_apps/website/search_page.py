@@ -13,7 +13,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext
 
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.database.row_counts import RowCount
 from proofroom.core.search import Word, query_words, words_beginning
 from proofroom.core.site_urls import PageLocation, search_path

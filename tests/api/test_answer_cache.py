@@ -6,7 +6,7 @@ from typing import Any
 
 from proofroom.core.caching.answer_cache import AnswerCache, CachedAnswer, answers
 from proofroom.core.caching.content_memo import content_memo
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 
 FIRST = LiveState(1, None)
 

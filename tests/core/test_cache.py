@@ -13,7 +13,7 @@ from redis.exceptions import RedisError
 
 from proofroom.core.caching import redis_cache
 from proofroom.core.caching.redis_cache import CountingRedisCache, count_hit
-from proofroom.core.once_a_minute import MinuteTimer
+from proofroom.core.minute_throttle import MinuteTimer
 from tests import make
 from tests.api_client import ApiClient
 

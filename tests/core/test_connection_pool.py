@@ -11,7 +11,7 @@ import pytest
 from django.db import OperationalError
 from django.db.utils import InterfaceError, ProgrammingError
 
-from proofroom.core.database.faults import is_database_unreachable
+from proofroom.core.database.errors import is_database_unreachable
 from proofroom.core.database.postgresql import pool as module
 from proofroom.core.database.postgresql.pool import ConnectionPool
 

@@ -14,8 +14,8 @@ from content.models import Post
 from content.posts.publish import set_status
 from proofroom.core.caching import shared_answers as shared
 from proofroom.core.caching.content_version import content_version, live_state
+from proofroom.core.caching.content_version_cache import lease
 from proofroom.core.caching.shared_answers import shared_answers
-from proofroom.core.caching.version_lease import lease
 from tests import make
 from tests.front import Front
 

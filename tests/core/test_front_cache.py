@@ -24,8 +24,8 @@ from proofroom.core.caching.content_version import (
     leased_state,
     live_state,
 )
+from proofroom.core.caching.content_version_cache import DatabaseFile, LiveState, lease
 from proofroom.core.caching.front_cache import compress
-from proofroom.core.caching.version_lease import DatabaseFile, LiveState, lease
 from proofroom.core.models import ContentVersion
 from tests import make
 from tests.front import Front
@@ -134,7 +134,7 @@ def test_a_read_that_a_write_overtook_renews_nothing() -> None:
 
 def test_the_state_is_relied_on_until_another_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
 
-    monkeypatch.setattr("proofroom.core.caching.version_lease.LEASE_SECONDS", 1000.0)
+    monkeypatch.setattr("proofroom.core.caching.content_version_cache.LEASE_SECONDS", 1000.0)
     make.post()
     with CaptureQueriesContext(connection) as caught:
         states = [leased_state() for _ in range(3)]
@@ -160,7 +160,7 @@ def test_the_state_is_relied_on_until_another_is_read(monkeypatch: pytest.Monkey
 def test_who_shows_who_they_are_is_answered_by_the_database(
     monkeypatch: pytest.MonkeyPatch, headers: dict[str, str], asked: int
 ) -> None:
-    monkeypatch.setattr("proofroom.core.caching.version_lease.LEASE_SECONDS", 1000.0)
+    monkeypatch.setattr("proofroom.core.caching.content_version_cache.LEASE_SECONDS", 1000.0)
     monkeypatch.setattr(DatabaseFile, "has_changed", lambda self: False)
     path = f"/api/public/posts/{make.post().pk}"
     for _ in range(2):

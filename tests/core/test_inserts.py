@@ -9,6 +9,7 @@ from django.db import DatabaseError, transaction
 from django.db.models import F
 
 from content.models import ModuleInstance, Post, PostModule
+from proofroom.core.database.compiled_queries import Update, new_instance
 from proofroom.core.database.inserts import (
     insert_ignoring_conflicts,
     insert_rows,
@@ -16,7 +17,6 @@ from proofroom.core.database.inserts import (
     update_row,
     upsert_rows,
 )
-from proofroom.core.database.statements import Update, new_instance
 from proofroom.core.models import Event
 from tests import make
 

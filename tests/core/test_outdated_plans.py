@@ -12,7 +12,7 @@ import pytest
 from django.db import NotSupportedError, OperationalError, connection, transaction
 
 from proofroom.core.api.exceptions import handle
-from proofroom.core.database.faults import (
+from proofroom.core.database.errors import (
     TABLES_CHANGED_MESSAGE,
     describe_outage,
     is_database_unreachable,

@@ -14,8 +14,8 @@ from content.models import Post
 from proofroom.core.caching import shared_answers as module
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_memo import content_memo
+from proofroom.core.caching.content_version_cache import lease
 from proofroom.core.caching.shared_answers import MAX_PACKED_BYTES, SharedAnswers, shared_answers
-from proofroom.core.caching.version_lease import lease
 from proofroom.core.models import ContentVersion
 from tests import make
 from tests.front import Answered, Front

@@ -13,7 +13,7 @@ from django.template.exceptions import TemplateSyntaxError
 from django.utils import translation
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import cached_stamp
+from proofroom.core.row_templates import cached_stamp
 
 PARTS: Mapping[str, str] = {
     "line.html": '<li class="{{ kind }}">{{ words }}{% if is_new %} new{% endif %} {{ page }}</li>',

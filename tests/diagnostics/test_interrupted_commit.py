@@ -14,7 +14,7 @@ from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.accounts.models import User
 from proofroom.core.api.exceptions import handle
-from proofroom.core.database.faults import (
+from proofroom.core.database.errors import (
     OUTCOME_UNKNOWN_MESSAGE,
     UNAVAILABLE_MESSAGE,
     CommitInterrupted,

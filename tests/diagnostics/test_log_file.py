@@ -13,7 +13,7 @@ from django.db import transaction
 
 from cms_project.env import Environment
 from cms_project.logs import LogFileHandler, log_file, logging_settings, terminal_stream
-from proofroom.core.once_a_minute import MinuteTimer
+from proofroom.core.minute_throttle import MinuteTimer
 from proofroom.core.task_queue import send_after_commit
 from tests import make
 from tests.api_client import ApiClient

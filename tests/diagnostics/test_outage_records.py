@@ -14,9 +14,9 @@ from django.test import Client
 from django.urls import path
 
 from cms_project.observability import is_of_outage
-from proofroom.core.database import faults
-from proofroom.core.database.faults import log_database_unreachable
-from proofroom.core.once_a_minute import MinuteTimer
+from proofroom.core.database import errors as database_errors
+from proofroom.core.database.errors import log_database_unreachable
+from proofroom.core.minute_throttle import MinuteTimer
 
 AWAY = psycopg.OperationalError("connection timeout expired")
 
@@ -31,7 +31,7 @@ def test_one_in_a_minute_is_due() -> None:
 def test_refused_requests_are_one_error_and_then_information(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(faults, "_outage_logged", MinuteTimer())
+    monkeypatch.setattr(database_errors, "_outage_logged", MinuteTimer())
     caplog.set_level(logging.INFO)
 
     for number in range(3):
@@ -47,7 +47,7 @@ def test_refused_requests_are_one_error_and_then_information(
     ("hint", "is_one"),
     [
         ({"exc_info": (type(AWAY), AWAY, None)}, True),
-        ({"log_record": logging.makeLogRecord({"name": faults.logger.name})}, True),
+        ({"log_record": logging.makeLogRecord({"name": database_errors.logger.name})}, True),
         ({"log_record": logging.makeLogRecord({"name": "django.request"})}, False),
         ({"exc_info": (ValueError, ValueError("of ours"), None)}, False),
         ({}, False),
@@ -70,11 +70,11 @@ def test_a_refused_request_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, client: Client
 ) -> None:
     """Django would log the answer once more, with a traceback."""
-    monkeypatch.setattr(faults, "_outage_logged", MinuteTimer())
+    monkeypatch.setattr(database_errors, "_outage_logged", MinuteTimer())
     client.raise_request_exception = False
 
     answer = client.get("/")
 
     assert answer.status_code == 503
     errors = [one.name for one in caplog.records if one.levelno >= logging.ERROR]
-    assert errors == [faults.logger.name]
+    assert errors == [database_errors.logger.name]

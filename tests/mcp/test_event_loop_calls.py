@@ -22,8 +22,8 @@ from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.event_loop_calls import Attempt, EventLoopCalls
 from mcp_bridge.protocol.tool_calls import answer_call
 from mcp_bridge.worker_threads import Workers
-from proofroom.core.caching import hit_batches
-from proofroom.core.caching.hit_batches import MAX_UNTOLD, HitBatches
+from proofroom.core.caching import rate_limit_buffer
+from proofroom.core.caching.rate_limit_buffer import MAX_UNTOLD, BufferedHits
 from proofroom.core.database.postgresql.base import DatabaseWrapper
 from proofroom.core.observability.operations import MeasuredOperation, operation_ended
 from proofroom.core.tools import get_tool, load_tools
@@ -68,7 +68,7 @@ def server(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     settings.MCP_DB_EXECUTOR = "threads"
     # Independent of the machine's load.
     monkeypatch.setattr(principals, "ACTOR_CACHE_SECONDS", 1000)
-    monkeypatch.setattr(hit_batches, "TELL_SECONDS", 1000)
+    monkeypatch.setattr(rate_limit_buffer, "TELL_SECONDS", 1000)
     monkeypatch.setattr(event_loop_calls, "LONGEST_WAIT_SECONDS", 60)
     monkeypatch.setattr(event_loop_calls, "SLOW_SECONDS", 60)
     yield Server()
@@ -126,7 +126,7 @@ def test_each_call_is_counted_and_measured_once(
     assert [one.statements for one in ended] == [1] * calls
     server.batches.write()  # tells other processes too
     with pytest.raises(TooManyCalls):
-        count_call(server.principal, hit=HitBatches().count)
+        count_call(server.principal, hit=BufferedHits().count)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Post
 from content.posts.publish import set_status
 from proofroom.core.caching.content_version import bump_content_version
-from proofroom.core.caching.version_lease import lease
+from proofroom.core.caching.content_version_cache import lease
 from seo import sitemap, sitemap_query
 from seo.sitemap import Limits
 from tests import make

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import Layer
 from content.posts.front_matter import split_front_matter
 from content.posts.publish import set_status
-from proofroom.core.caching.accepted_forms import prefers_markdown
+from proofroom.core.caching.content_negotiation import prefers_markdown
 from tests import make
 from tests.site.test_pages import BLOG, full_page, home, page, text
 

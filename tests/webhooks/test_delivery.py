@@ -14,7 +14,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from proofroom.core.database.statements import BoundUpdate
+from proofroom.core.database.compiled_queries import BoundUpdate
 from proofroom.core.models import Event
 from proofroom.core.tasks import dispatch_event, dispatch_events
 from proofroom.webhooks import delivery, http_calls

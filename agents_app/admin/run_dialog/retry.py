@@ -19,7 +19,7 @@ from content.layers import Layers
 from content.models import Layer
 from content.store.layer_state import Attribution
 from proofroom.core.admin.permissions import may
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 
 
 @dataclass(frozen=True, slots=True)

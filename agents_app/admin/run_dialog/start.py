@@ -33,7 +33,7 @@ from content.store.scopes import changeable_by
 from content.translations.source_comparison import texts_to_translate
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, read

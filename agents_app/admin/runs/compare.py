@@ -26,7 +26,7 @@ from content.layers import open_layers
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom_apps.editorial.posts.post_pages import page
 

@@ -28,7 +28,7 @@ from proofroom.core.admin.permissions import (
     service_errors_as_messages,
 )
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.validation.form_fields import InputForm
 

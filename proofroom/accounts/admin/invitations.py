@@ -30,7 +30,7 @@ from proofroom.accounts.services.invitations import (
 from proofroom.accounts.user_fields import password_field, role_field
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_messages
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 
 _STATES = {

@@ -14,7 +14,7 @@ from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.agent_directory import is_agent_off
-from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, first_instance
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 

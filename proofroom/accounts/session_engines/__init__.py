@@ -8,7 +8,7 @@ from django.contrib.sessions.backends.db import SessionStore
 from django.contrib.sessions.models import Session
 from django.utils import timezone
 
-from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, first_instance
 
 _SESSION: Final = CompiledQuery(
     lambda session_key, now: Session.objects.filter(

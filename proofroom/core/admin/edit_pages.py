@@ -19,7 +19,7 @@ from proofroom.core.admin.form_pages import (
     service_errors_at_fields,
 )
 from proofroom.core.admin.permissions import require
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 
 if TYPE_CHECKING:
     from proofroom.core.admin.form_pages import Words

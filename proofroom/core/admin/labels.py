@@ -16,7 +16,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.core.database.values_in_use import values_in_use
+from proofroom.core.database.distinct_values import distinct_values
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.outbox import find_kind
@@ -66,7 +66,7 @@ class LabelFilter(AllValuesFieldListFilter):
         field_path: str,
     ) -> None:
         super().__init__(field, request, params, model, model_admin, field_path)
-        self.lookup_choices: Any = _values_in_use(request, model_admin)[field_path]
+        self.lookup_choices: Any = _distinct_values(request, model_admin)[field_path]
 
     def label(self, value: str) -> str:
         raise NotImplementedError
@@ -84,13 +84,13 @@ class LabelFilter(AllValuesFieldListFilter):
             yield {**choice, "display": words}
 
 
-def _values_in_use(
+def _distinct_values(
     request: HttpRequest, model_admin: ModelAdmin[Any]
 ) -> Mapping[str, Sequence[str | None]]:
     """Return the values that occur in the list, by the fields with a `LabelFilter`."""
     # Cached on the request, because each filter of the list needs it.
     known: dict[object, Mapping[str, Sequence[str | None]]] = request.__dict__.setdefault(
-        "_values_in_use", {}
+        "_distinct_values", {}
     )
     if model_admin not in known:
         asked: Any = model_admin.get_list_filter(request)
@@ -99,7 +99,7 @@ def _values_in_use(
         ]
         rows = model_admin.get_queryset(request).order_by()
         if getattr(model_admin, "has_indexed_labels", False):
-            known[model_admin] = values_in_use(rows, names)
+            known[model_admin] = distinct_values(rows, names)
         else:
             found = [*rows.values_list(*names).distinct()]
             known[model_admin] = {

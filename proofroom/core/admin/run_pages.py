@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.permissions import may, require, service_errors_as_messages
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise

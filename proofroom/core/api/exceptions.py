@@ -10,7 +10,7 @@ from django.db import IntegrityError, OperationalError
 from django.http import Http404
 from rest_framework import exceptions
 
-from proofroom.core.database.faults import (
+from proofroom.core.database.errors import (
     RETRY_AFTER_SECONDS,
     describe_outage,
     is_database_unreachable,

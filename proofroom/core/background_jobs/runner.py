@@ -24,7 +24,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import BackgroundJob, JobState
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.task_queue import queue_task, send_after_commit

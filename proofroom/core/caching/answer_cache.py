@@ -13,7 +13,7 @@ import orjson
 from django.conf import settings
 
 from proofroom.core.caching.content_tags import EVERYTHING
-from proofroom.core.caching.version_lease import LiveState
+from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.json import Json
 
 LONGEST_KEY: Final = 500

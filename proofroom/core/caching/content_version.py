@@ -16,9 +16,9 @@ from django.db.models.functions import Cast, Concat, Greatest, Left, Random
 from django.utils import timezone
 
 from proofroom.core.caching.content_tags import EVERYTHING
-from proofroom.core.caching.version_lease import LiveState, lease, parse_moment
+from proofroom.core.caching.content_version_cache import LiveState, lease, parse_moment
+from proofroom.core.database.compiled_queries import CompiledQuery, Update
 from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import CompiledQuery, Update
 from proofroom.core.models import ContentVersion
 
 MAX_CHANGES_LENGTH: Final = 15_000

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from django.conf import settings
 
+from proofroom.core.caching.content_version_cache import lease
 from proofroom.core.caching.front_cache import (
     FrontAnswer,
     FrontRequest,
@@ -23,9 +24,8 @@ from proofroom.core.caching.front_cache import (
     count_call,
     find,
 )
-from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.rate_limit_buffer import buffered_hits
 from proofroom.core.caching.shared_answers import shared_answers
-from proofroom.core.caching.version_lease import lease
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import (
     MeasuredOperation,
@@ -132,7 +132,7 @@ def _reply(
     if count is not None:
         # Django answers with the usual error, and counts the call itself.
         if count.is_over:
-            hit_batches.hand_over(count.key)
+            buffered_hits.hand_over(count.key)
             return None
         more |= count.headers
     reply = found.reply_to(meta, more)

@@ -2,7 +2,7 @@
 
 A view marks its answer with `mark_cacheable`. The middleware stores it with all of its final headers and handles
 conditional requests and compression. The applications around Django answer from this cache without any query: the
-content version is trusted for a second (`version_lease`), then a request goes through to Django, which reads it.
+content version is trusted for a second (`content_version_cache`), then a request goes to Django, which reads it.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.http import http_date, parse_http_date_safe
 
-from proofroom.core.caching.accepted_forms import Encoding, accepted_encoding, prefers_markdown
 from proofroom.core.caching.answer_cache import CachedAnswer, answers
-from proofroom.core.caching.hit_batches import hit_batches
+from proofroom.core.caching.content_negotiation import Encoding, accepted_encoding, prefers_markdown
+from proofroom.core.caching.content_version_cache import LiveState, lease
+from proofroom.core.caching.rate_limit_buffer import buffered_hits
 from proofroom.core.caching.rate_limits import (
     RATE_LIMIT_HEADERS,
     HitCount,
     caller_address,
     is_allow_listed,
 )
-from proofroom.core.caching.version_lease import LiveState, lease
 from proofroom.core.middleware import STAFF_COOKIE
 
 MIN_COMPRESSED_BYTES: Final = 600
@@ -224,7 +224,7 @@ def count_call(
     address = _address_to_count(scope, meta)
     if address is None:
         return None
-    return HitCount(scope, address, count=partial(hit_batches.count, tell=tell))
+    return HitCount(scope, address, count=partial(buffered_hits.count, tell=tell))
 
 
 def _address_to_count(scope: str, meta: Mapping[str, Any]) -> str | None:

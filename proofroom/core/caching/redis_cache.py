@@ -13,7 +13,7 @@ from django.core.cache.backends.base import BaseCache
 from django.core.cache.backends.locmem import LocMemCache
 from django.core.cache.backends.redis import RedisCache, RedisCacheClient
 
-from proofroom.core.once_a_minute import MinuteTimer
+from proofroom.core.minute_throttle import MinuteTimer
 
 logger = logging.getLogger(__name__)
 T = TypeVar("T")

@@ -37,6 +37,7 @@ from proofroom.core.caching.content_version import (
     recent_changes,
     tags_changed_since,
 )
+from proofroom.core.caching.content_version_cache import LiveState, lease
 from proofroom.core.caching.front_cache import (
     MIN_COMPRESSED_BYTES,
     FrontAnswer,
@@ -45,8 +46,7 @@ from proofroom.core.caching.front_cache import (
     find,
 )
 from proofroom.core.caching.redis_cache import redis_error
-from proofroom.core.caching.version_lease import LiveState, lease
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.database.replica import from_replica
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db import DatabaseError, IntegrityError, connection, transaction
 from django.db.models import AutoField, DateField, Field, Model
 
-from proofroom.core.database.statements import BoundUpdate, fetch
+from proofroom.core.database.compiled_queries import BoundUpdate, fetch
 
 Rows = Sequence[Model]
 Updates = Sequence[BoundUpdate]

@@ -11,8 +11,8 @@ from typing import Any, Final
 from django.db import connection
 from django.db.models import IntegerField, QuerySet, Subquery
 
+from proofroom.core.database.compiled_queries import fetch
 from proofroom.core.database.replica import reading_connection
-from proofroom.core.database.statements import fetch
 
 COUNTED_TO: Final = 10_000
 

@@ -14,7 +14,7 @@ from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import connections
 
-from proofroom.core.database.faults import UNAVAILABLE
+from proofroom.core.database.errors import UNAVAILABLE
 from proofroom.core.database.replica import REPLICA, has_replica
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject

@@ -21,6 +21,7 @@ from django.conf import settings
 from django.utils.crypto import constant_time_compare
 
 from proofroom.core.hooks import Hook
+from proofroom.core.minute_throttle import MinuteTimer
 from proofroom.core.observability.health_checks import database_check
 from proofroom.core.observability.operations import (
     MeasuredOperation,
@@ -28,7 +29,6 @@ from proofroom.core.observability.operations import (
     operation_ended,
 )
 from proofroom.core.once import once
-from proofroom.core.once_a_minute import MinuteTimer
 from proofroom.core.repeated_errors import log_once
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from django.db.models import F, Model, Q, QuerySet
 from django.utils import timezone
 
 from proofroom.core.actor import Actor
-from proofroom.core.database.inserts import insert_ignoring_conflicts
-from proofroom.core.database.statements import (
+from proofroom.core.database.compiled_queries import (
     BoundUpdate,
     CompiledQuery,
     Update,
     columns_of,
     instance_from_row,
 )
+from proofroom.core.database.inserts import insert_ignoring_conflicts
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import Subscriber, record, subscribers_of
 from proofroom.core.outbox.wake_ups import wake_dispatch

@@ -17,8 +17,8 @@ from django.utils import timezone
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.content_version import bump_content_version
+from proofroom.core.database.compiled_queries import new_instance
 from proofroom.core.database.inserts import insert_rows
-from proofroom.core.database.statements import new_instance
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event

@@ -22,7 +22,7 @@ from django.utils import translation
 
 from proofroom.core.actor import ActorUser
 from proofroom.core.content_scope import reading_scopes
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.database_notifications import Subscription, is_listening, listen
 from proofroom.core.json import JsonObject
 from proofroom.core.realtime.sessions import PageConnection, still_authorized

@@ -13,7 +13,7 @@ from channels.db import database_sync_to_async
 from channels.generic.websocket import AsyncJsonWebsocketConsumer
 from channels.security.websocket import AllowedHostsOriginValidator, WebsocketDenier
 
-from proofroom.core.database.faults import (
+from proofroom.core.database.errors import (
     RETRY_AFTER_SECONDS,
     UNAVAILABLE,
     UNAVAILABLE_MESSAGE,

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from django.db import connection
 from django.db.models import Model, QuerySet
 
-from proofroom.core.database.statements import BoundUpdate, fetch
+from proofroom.core.database.compiled_queries import BoundUpdate, fetch
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
 from proofroom.core.search.postgresql import PostgresqlSearch
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way

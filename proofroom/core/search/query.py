@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from proofroom.core.database.compiled_queries import fetch
 from proofroom.core.database.replica import reading_connection
-from proofroom.core.database.statements import fetch
 from proofroom.core.search.entries import SearchTable
 from proofroom.core.search.words import Word
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db import connection
 from django.db.models import Count, Model, QuerySet, Window
 
-from proofroom.core.database.statements import CompiledQuery, Row
+from proofroom.core.database.compiled_queries import CompiledQuery, Row
 from proofroom.core.search.entries import RANK
 from proofroom.core.search.index import backend, key_of
 from proofroom.core.search.query import Part, SearchedWords, Way

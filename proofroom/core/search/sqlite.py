@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from proofroom.core.database.statements import BoundUpdate
+from proofroom.core.database.compiled_queries import BoundUpdate
 from proofroom.core.search.entries import WEIGHTS, SearchTable, SearchText
 from proofroom.core.search.query import Part, SearchedWords, SearchQuery, Way, fetch_pair
 from proofroom.core.search.words import WORD_RULES, Word, cut

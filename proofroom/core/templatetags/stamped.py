@@ -11,7 +11,7 @@ from django.template.context import Context
 from django.template.exceptions import TemplateSyntaxError
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import RowTemplate
+from proofroom.core.row_templates import RowTemplate
 
 register = template.Library()
 
@@ -21,7 +21,7 @@ Expressions = Mapping[str, FilterExpression]
 class StampedNode(Node):
     """`{% stamped "part.html" with same=… each other=… %}`: a much faster `include` for frequent use.
 
-    The template is a `RowTemplate` of the page: it is rendered once for all objects with the same values after `with`.
+    The template is a `RowTemplate` of the page: it is rendered once for all objects with equal values after `with`.
     The values after `each` are escaped and filled in every time. With `as name` at the end, the text is assigned to
     that name instead of shown.
     """

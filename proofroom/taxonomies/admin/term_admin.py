@@ -28,7 +28,7 @@ from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.labels import LabelFilter, LanguageFilter
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped, reading_scopes, visible_post_ids
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError, NotFound, invalid
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.faults import DATABASE_UNREACHABLE
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import Json

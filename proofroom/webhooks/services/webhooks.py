@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound
 from proofroom.core.http_client.address_guard import target_of
 from proofroom.core.json import JsonObject

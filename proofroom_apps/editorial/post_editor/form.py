@@ -14,7 +14,7 @@ from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocumen
 from content.document.labels import module_label
 from content.document.post_fields import POST_FIELDS, Panel, PostField
 from content.models import ModuleInstance
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.json import Json

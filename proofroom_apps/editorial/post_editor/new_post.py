@@ -20,7 +20,7 @@ from content.store.scopes import MAX_OFFERED, changeable_by, visible_to, would_b
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.content_scope import ContentScope, allowed_names, scopes_for
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError, NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name, site_languages

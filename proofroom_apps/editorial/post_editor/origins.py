@@ -20,7 +20,7 @@ from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.agent_directory import agent_name
-from proofroom.core.database.statements import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom_apps.editorial.post_editor.form import FormUnit
 from proofroom_apps.editorial.posts.authors import author_label, client_names
 from proofroom_apps.editorial.posts.extensions import RunView, describe_runs

@@ -24,11 +24,11 @@ from media.models import Asset
 from proofroom.core.actor import Actor
 from proofroom.core.admin.lists import ViewChangeList, column_name
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.database.statements import CompiledQuery, instance_from_row
+from proofroom.core.database.compiled_queries import CompiledQuery, instance_from_row
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
-from proofroom.core.stamps import cached_stamp
+from proofroom.core.row_templates import cached_stamp
 from proofroom_apps.editorial.posts.post_pages import post_url, with_proposed_titles
 
 _PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "alt_text")

@@ -19,7 +19,7 @@ from content.models import JobKind, JobState, Layer, Post, PostJob, QueuedChange
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require
 from proofroom.core.content_scope import Scoped, allowed_names, reading_scopes, scopes_for
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types

@@ -20,7 +20,7 @@ from content.layers import Layers, open_layers
 from content.models import Draft, Layer, Post, QueuedChange, Status
 from content.store.scopes import can_view
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom.core.database.statements import CompiledQuery, columns_of, first_instance
+from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, first_instance
 from proofroom_apps.editorial.posts.extensions import PostTab, extension_tabs
 
 MAX_REJECTIONS: Final = 200

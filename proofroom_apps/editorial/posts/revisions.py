@@ -27,7 +27,7 @@ from content.models import Post, Revision, Status
 from content.presenters.cards import CardGroup, cards_between
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.content_scope import Scoped
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, split_switch

@@ -15,7 +15,7 @@ from content.models import ModuleInstance, Post, Status
 from content.modules.global_modules import build_global_document
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, service_errors_as_http
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import allow_admin_frame

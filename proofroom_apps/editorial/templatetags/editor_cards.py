@@ -12,7 +12,7 @@ from django.template.context import Context
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
-from proofroom.core.stamps import cached_stamp
+from proofroom.core.row_templates import cached_stamp
 from proofroom_apps.editorial.post_editor.module_cards import ModuleCard
 
 register = template.Library()

@@ -16,7 +16,7 @@ from django.utils.text import Truncator
 from content.templatetags.merged_text import drawn_line
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
-from proofroom.core.stamps import cached_stamp
+from proofroom.core.row_templates import cached_stamp
 from proofroom_apps.editorial.inbox.queue_rows import QueueRow
 from proofroom_apps.editorial.posts.authors import reason_label
 

@@ -15,7 +15,7 @@ from django.utils.safestring import SafeString
 from content.presenters.cards import DiffStretch
 from content.store.layer_state import clean_reason
 from content.templatetags.merged_text import drawn_line
-from proofroom.core.stamps import RowTemplate, cached_stamp
+from proofroom.core.row_templates import RowTemplate, cached_stamp
 from proofroom_apps.editorial.posts.authors import reason_label
 from proofroom_apps.editorial.review.cards import ReviewCard, ReviewGroup
 

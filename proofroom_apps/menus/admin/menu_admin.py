@@ -24,7 +24,7 @@ from proofroom.core.admin.labels import LanguageFilter, language
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.row_forms import RedisplayAdmin, RowsForm
 from proofroom.core.content_scope import Scoped
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n import in_words
 from proofroom.core.validation.form_fields import InputForm, with_label

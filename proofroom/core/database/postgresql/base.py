@@ -12,8 +12,8 @@ from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.utils import InterfaceError, OperationalError
 
+from proofroom.core.database.errors import CommitInterrupted
 from proofroom.core.database.event_loop_reads import longest_wait
-from proofroom.core.database.faults import CommitInterrupted
 from proofroom.core.database.postgresql.answer_watch import answer_watch
 from proofroom.core.database.postgresql.outdated_plans import ReplanningCursor
 from proofroom.core.database.postgresql.pool import Connection, ConnectionPool, is_dead

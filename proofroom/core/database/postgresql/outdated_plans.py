@@ -13,7 +13,7 @@ from django.db.backends.postgresql.base import ServerBindingCursor
 from psycopg.errors import FeatureNotSupported
 from psycopg.pq import TransactionStatus
 
-from proofroom.core.database.faults import TablesChanged
+from proofroom.core.database.errors import TablesChanged
 from proofroom.core.database.postgresql.pool import ConnectionPool
 
 _REFUSED_BY: Final = "RevalidateCachedQuery"

@@ -29,7 +29,7 @@ class _Batch:
     is_reporting: bool = False
 
 
-class HitBatches:
+class BufferedHits:
     """Counts like `count_hit`, but asks the shared counter once for many hits.
 
     The count of this process is exact. Other processes lack the last few hits: they are reported after `MAX_UNTOLD`
@@ -122,4 +122,4 @@ class HitBatches:
                     del self._batches[key]
 
 
-hit_batches: Final = HitBatches()
+buffered_hits: Final = BufferedHits()

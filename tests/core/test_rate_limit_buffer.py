@@ -7,8 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from proofroom.core.caching import hit_batches
-from proofroom.core.caching.hit_batches import MAX_UNTOLD, HitBatches
+from proofroom.core.caching import rate_limit_buffer
+from proofroom.core.caching.rate_limit_buffer import MAX_UNTOLD, BufferedHits
 from proofroom.core.caching.redis_cache import count_hit
 
 
@@ -27,7 +27,7 @@ def shared(key: str) -> int:
 def test_this_process_counts_each_hit_and_the_others_hear_of_many_at_once(
     now: list[float],
 ) -> None:
-    batches = HitBatches()
+    batches = BufferedHits()
 
     counted = [batches.count("key", 60) for _ in range(MAX_UNTOLD)]
 
@@ -37,7 +37,7 @@ def test_this_process_counts_each_hit_and_the_others_hear_of_many_at_once(
 
 
 def test_what_others_counted_is_known_a_second_later(now: list[float]) -> None:
-    batches = HitBatches()
+    batches = BufferedHits()
     batches.count("key", 60)
     count_hit("key", 60, 40)
 
@@ -48,7 +48,7 @@ def test_what_others_counted_is_known_a_second_later(now: list[float]) -> None:
 
 
 def test_whoever_comes_no_more_is_told_of_with_another_one(now: list[float]) -> None:
-    batches = HitBatches()
+    batches = BufferedHits()
     batches.count("gone", 60)
     batches.count("gone", 60)
     assert shared("gone") == 1
@@ -61,7 +61,7 @@ def test_whoever_comes_no_more_is_told_of_with_another_one(now: list[float]) -> 
 
 def test_what_waits_may_be_told_later(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
-    batches = HitBatches()
+    batches = BufferedHits()
 
     assert batches.count("key", 60, tell=later.append) == 1
     assert shared("key") == 0
@@ -72,8 +72,8 @@ def test_what_waits_may_be_told_later(now: list[float]) -> None:
 
 
 def test_callers_are_as_many_as_may_be(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
-    monkeypatch.setattr(hit_batches, "MAX_CALLERS", 3)
-    batches = HitBatches()
+    monkeypatch.setattr(rate_limit_buffer, "MAX_CALLERS", 3)
+    batches = BufferedHits()
     for number in range(5):
         batches.count(f"key-{number}", 60)
         batches.count(f"key-{number}", 60)
@@ -82,7 +82,7 @@ def test_callers_are_as_many_as_may_be(monkeypatch: pytest.MonkeyPatch, now: lis
 
 
 def test_many_threads_lose_no_hit() -> None:
-    batches = HitBatches()
+    batches = BufferedHits()
 
     def count(_: int) -> None:
         for _ in range(100):
@@ -96,7 +96,7 @@ def test_many_threads_lose_no_hit() -> None:
 
 @pytest.mark.parametrize("later", [0.1, 1.1], ids=["at once", "a second later"])
 def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later: float) -> None:
-    batches = HitBatches()
+    batches = BufferedHits()
     seen = []
     for _ in range(5):
         batches.count("key", 60)
@@ -109,7 +109,7 @@ def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later
 
 def test_two_limits_told_later_stay_exact(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
-    batches = HitBatches()
+    batches = BufferedHits()
     for number in range(1, 200):
         found = {batches.count(key, 60, tell=later.append) for key in ("all", "one")}
         assert found == {number}
@@ -121,7 +121,7 @@ def test_two_limits_told_later_stay_exact(now: list[float]) -> None:
 
 def test_a_caller_who_comes_again_before_it_was_told_is_kept(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
-    batches = HitBatches()
+    batches = BufferedHits()
     batches.count("key", 60)
     batches.count("key", 60)
     now[0] += 1
@@ -136,7 +136,7 @@ def test_a_caller_who_comes_again_before_it_was_told_is_kept(now: list[float]) -
 
 def test_there_is_room_for_what_is_known_to_be_within_a_limit(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
-    batches = HitBatches()
+    batches = BufferedHits()
     assert not batches.has_room("key", 3)
     batches.count("key", 60, tell=later.append)
     assert not batches.has_room("key", 3)

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, PostModule
 from proofroom.accounts.models import User
-from proofroom.core.database.statements import (
+from proofroom.core.database.compiled_queries import (
     CompiledQuery,
     CompiledQueryForEach,
     Update,

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
-from proofroom.core.database.values_in_use import values_in_use
+from proofroom.core.database.distinct_values import distinct_values
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -20,7 +20,7 @@ def test_each_value_is_found_once_in_one_statement():
         make.post(f"Post {number}", type=type_, locale=locale)
 
     with CaptureQueriesContext(connection) as queries:
-        found = values_in_use(Post.objects.all(), ("type", "locale"))
+        found = distinct_values(Post.objects.all(), ("type", "locale"))
 
     assert found == {"type": ["blog", "page"], "locale": ["de", "en"]}
     assert len(queries) == 1
@@ -32,5 +32,5 @@ def test_only_the_rows_that_were_asked_for_count():
 
     drafts = Post.objects.filter(status="draft")
 
-    assert values_in_use(drafts, ("locale",)) == {"locale": ["de"]}
-    assert values_in_use(drafts.filter(title="Nothing"), ("locale",)) == {"locale": []}
+    assert distinct_values(drafts, ("locale",)) == {"locale": ["de"]}
+    assert distinct_values(drafts.filter(title="Nothing"), ("locale",)) == {"locale": []}

@@ -9,7 +9,7 @@ from typing import Final
 import psycopg
 from django.db import InterfaceError, OperationalError
 
-from proofroom.core.once_a_minute import MinuteTimer
+from proofroom.core.minute_throttle import MinuteTimer
 
 logger = logging.getLogger(__name__)
 RETRY_AFTER_SECONDS: Final = 5

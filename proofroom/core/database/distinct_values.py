@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.db.models.expressions import RawSQL
 
 
-def values_in_use(rows: QuerySet[Any, Any], columns: Sequence[str]) -> dict[str, list[str]]:
+def distinct_values(rows: QuerySet[Any, Any], columns: Sequence[str]) -> dict[str, list[str]]:
     """Return the sorted values of text columns, by column. One statement.
 
     Each step looks up the smallest value above the previous one. That is one index lookup per value if an index

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 from pytest_django import DjangoAssertNumQueries
 
-from proofroom.core.database.lookups import find_by_id
+from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.validation.input_validation import parse_uuids
 from proofroom_apps.menus.models import Menu
 
