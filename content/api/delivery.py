@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
 
-from content.api import post_reads
+from content.api import post_lists
 from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_posts import render_post
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
@@ -166,11 +166,11 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
         # A page's files are not tracked as dependencies.
         depend_on(EVERYTHING)
     # Counting is the slow part, and all pages of a list with the same filters share the count.
-    filters = post_reads.filters_of(request, staged=False)
+    filters = post_lists.filters_of(request, staged=False)
     counted = f"count {urlencode(sorted(filters.items()))}"
     cached_total = cast("tuple[int, bool] | None", answers.get_value(state, counted))
     total = RowCount(*cached_total) if cached_total is not None else None
-    listed = post_reads.post_list(request, fields=fields, total=total)
+    listed = post_lists.post_list(request, fields=fields, total=total)
     if total is None:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)

@@ -9,12 +9,12 @@ from pydantic import Field, create_model
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
 from content.api.common_answers import Props
 from content.api.post_answers import MADE, PostAnswer
 from content.document.document import CUSTOM_PREFIX, SCHEMA_VERSION, ModuleDocument, PostDocument
 from content.document.post_fields import POST_FIELDS
 from content.presenters.canonical_json import import_post
+from content.presenters.whole_post import present_post
 from content.rules.check import MAX_TERMS
 from content.rules.modules import MODULES_MAX
 from proofroom.core.api.answer import described
@@ -131,4 +131,4 @@ class ImportViewSet(ApiViewSet):
             published_at=shape.document.post.published_at,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post, self.actor), status=201, headers=where)
+        return Response(present_post(post, self.actor), status=201, headers=where)

@@ -10,7 +10,6 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
 from content.api.common_answers import Props
 from content.api.module_entries import NewModule, add
 from content.document.document import PostDocument
@@ -18,8 +17,10 @@ from content.layers import open_layers
 from content.models import Post, PostModule
 from content.posts.edit import edit_post
 from content.presenters.posts import ModuleAnswer
+from content.presenters.whole_post import modules_of
 from content.rules.modules import rekey_for_module
 from content.store import document_edits
+from content.store.post_queries import require_post
 from content.store.scopes import filter_by_visible_post
 from proofroom.core.actor import Actor
 from proofroom.core.api.answer import Answer, MetaAnswer, described
@@ -89,8 +90,8 @@ class ModuleViewSet(ApiViewSet):
     @extend_schema(responses=ModuleListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """List every module of a post, with its values in each layer."""
-        post = post_reads.require_post(post_id, self.actor)
-        rows = post_reads.modules_of(open_layers(post), staged=True)
+        post = require_post(post_id, self.actor)
+        rows = modules_of(open_layers(post), staged=True)
         meta = {"total": len(rows), "per_page": len(rows), "current_page": 1, "last_page": 1}
         return Response({"data": rows, "meta": meta, "version": post.version})
 
@@ -98,7 +99,7 @@ class ModuleViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Add a module to the live post, at `orderIndex` or last."""
         entry = read_body(request, NewModule)
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         made: list[str] = []
 
         def edit(document: PostDocument) -> PostDocument:
@@ -159,7 +160,7 @@ class ModuleViewSet(ApiViewSet):
     def reorder(self, request: Request, post_id: str) -> Response:
         """Reorder the modules of the live post. Each must be named once."""
         body = read_body(request, ModuleOrder)
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         post = edit_post(
             post_id=post.pk,
             actor=self.actor,
@@ -200,6 +201,6 @@ def _require_row(module_id: str, actor: Actor) -> PostModule:
 
 
 def _module(post: Post, module_id: str) -> dict[str, Any]:
-    rows = post_reads.modules_of(open_layers(post), staged=True)
+    rows = modules_of(open_layers(post), staged=True)
     wire = next(row for row in rows if row["postModuleId"] == module_id)
     return {**wire, "postId": post.pk, "version": post.version}

@@ -11,7 +11,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
+from content.api import post_lists
 from content.api.common_answers import StatusText
 from content.api.module_entries import build_modules
 from content.api.post_answers import (
@@ -33,7 +33,9 @@ from content.posts.create import PostDates, create_post
 from content.posts.edit import edit_post
 from content.posts.publication_date import UNCHANGED, PublishedAt, read_published_at
 from content.presenters.canonical_json import export_post
+from content.presenters.whole_post import modules_of, present_post, read_post
 from content.store import document_edits, post_queries
+from content.store.post_queries import require_post
 from content.store.scopes import visible_to
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, described
 from proofroom.core.api.body import body_object
@@ -96,7 +98,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(parameters=LIST_PARAMETERS, responses=PostListAnswer)
     def list(self, request: Request) -> Response:
         """List posts with their live modules; `layers` describes staged changes."""
-        return Response(post_reads.post_list(request, actor=self.actor))
+        return Response(post_lists.post_list(request, actor=self.actor))
 
     @extend_schema(
         parameters=MADE,
@@ -126,7 +128,7 @@ class PostViewSet(ApiViewSet):
         except RuleViolation as error:
             raise (modules.by_number(error) if modules else error) from None
         return Response(
-            post_reads.present(post, self.actor),
+            present_post(post, self.actor),
             status=201,
             headers={"Location": f"/api/posts/{post.pk}"},
         )
@@ -134,7 +136,7 @@ class PostViewSet(ApiViewSet):
     @extend_schema(responses=described(PostAnswer))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """Return one post with its modules in all three layers."""
-        return Response(post_reads.read_post(post_id, self.actor))
+        return Response(read_post(post_id, self.actor))
 
     @extend_schema(
         request=described(PostChanges),
@@ -150,7 +152,7 @@ class PostViewSet(ApiViewSet):
         # A missing key is not the same as null, which clears the date.
         if "publishedAt" in body:
             published_at = read_published_at(body.pop("publishedAt"))
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         # Clients may send back a post they read; its modules are accepted if unchanged.
         if "modules" in body and not _are_unchanged(body.pop("modules"), post):
             raise invalid(
@@ -164,12 +166,12 @@ class PostViewSet(ApiViewSet):
             published_at=published_at,
             expected_version=version,
         )
-        return Response(post_reads.present(post, self.actor))
+        return Response(present_post(post, self.actor))
 
     @extend_schema(responses={200: DeletedAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
         """Move the post to the trash."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         post = trash.delete_post(post_id=post.pk, actor=self.actor)
         return Response(DeletedAnswer.of(post))
 
@@ -177,13 +179,13 @@ class PostViewSet(ApiViewSet):
     def restore(self, request: Request, post_id: str) -> Response:
         """Restore the post from the trash."""
         return Response(
-            post_reads.present(trash.restore_post(post_id=post_id, actor=self.actor), self.actor)
+            present_post(trash.restore_post(post_id=post_id, actor=self.actor), self.actor)
         )
 
     @extend_schema(responses=described(ExportAnswer))
     def export(self, request: Request, post_id: str) -> Response:
         """Return the live post as canonical JSON."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         return Response(export_post(post=post, actor=self.actor))
 
 
@@ -192,7 +194,7 @@ def _are_unchanged(modules: object, post: Post) -> bool:
     if not isinstance(modules, list) or not all(isinstance(item, dict) for item in modules):
         return False
     names = ("postModuleId", "type", "locked", "props", "overrides")
-    now = post_reads.modules_of(open_layers(post), staged=True)
+    now = modules_of(open_layers(post), staged=True)
     return [[item.get(name) for name in names] for item in modules] == [
         [row[name] for name in names] for row in now
     ]

@@ -12,7 +12,6 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from content import layers, presenters
-from content.api import post_reads
 from content.api.common_answers import WRITTEN
 from content.api.post_answers import PostAnswer, PostFields
 from content.comparison.references import references_of
@@ -21,8 +20,10 @@ from content.document.post_fields import TITLE_MAX
 from content.models import Layer
 from content.presenters.layers import STAGED_LAYERS, ChangesAnswer, StagedLayerText, SubmittedAnswer
 from content.presenters.posts import Index
+from content.presenters.whole_post import present_post
 from content.store import document_edits
 from content.store.layer_state import NOTE_MAX
+from content.store.post_queries import require_post
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import Body, Words, body_object, read_body
 from proofroom.core.api.permissions import Declared
@@ -129,7 +130,7 @@ class ReviewViewSet(ApiViewSet):
             layer = Layer(request.query_params.get("layer", Layer.REVIEW))
         except ValueError:
             raise invalid("layer", "layer must be review or ai-review.") from None
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         view = layers.open_layers(post).view(layer)
         references = references_of(view.changes, view.document, view.below, who=self.actor)
         return Response(presenters.layer_changes(post, view, references))
@@ -153,7 +154,7 @@ class ReviewViewSet(ApiViewSet):
             )
 
         staged = layers.stage(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             layer=Layer.REVIEW,
             actor=self.actor,
             edit=edit,
@@ -173,7 +174,7 @@ class ReviewViewSet(ApiViewSet):
         """Move AI Review to Review. Paths a person staged differently stay as conflicts."""
         body = read_body(request, Submission)
         done = layers.submit(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             actor=self.actor,
             paths=body.paths,
             overwrite=body.overwrite,
@@ -192,7 +193,7 @@ class ReviewViewSet(ApiViewSet):
             paths=body.paths,
             note=body.note,
         )
-        return Response(post_reads.present(post, self.actor))
+        return Response(present_post(post, self.actor))
 
     @extend_schema(request=Rejection, responses={200: RejectedAnswer})
     def reject_review(self, request: Request, post_id: str) -> Response:
@@ -207,7 +208,7 @@ class ReviewViewSet(ApiViewSet):
     def _reject(self, request: Request, post_id: str, layer: Layer) -> Response:
         body = read_body(request, Rejection)
         done = layers.reject(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             layer=layer,
             actor=self.actor,
             paths=body.paths,

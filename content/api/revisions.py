@@ -12,11 +12,12 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content import layers, presenters
-from content.api import post_reads
 from content.api.post_answers import DocumentAnswer, PostAnswer
 from content.models import Post, Provenance, Revision
 from content.presenters.layers import DifferenceAnswer, ViaText
+from content.presenters.whole_post import present_post
 from content.store.layer_state import NOTE_MAX
+from content.store.post_queries import require_post
 from content.store.revision_queries import differences, find_revision, revisions_of
 from proofroom.core.api.answer import (
     Answer,
@@ -107,7 +108,7 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=list_of(RevisionAnswer, "Revisions, newest first."))
     def list(self, request: Request, post_id: str) -> Response:
         """List revisions without documents, newest first."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         page = page_of(request)
         rows = revisions_of(post)
         total = rows.count()
@@ -117,13 +118,13 @@ class RevisionViewSet(ApiViewSet):
     @extend_schema(responses=WholeRevisionAnswer)
     def retrieve(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Return one revision with its document."""
-        row = _revision(post_reads.require_post(post_id, self.actor), revision_id, "id")
+        row = _revision(require_post(post_id, self.actor), revision_id, "id")
         return Response(WholeRevisionAnswer.of(row, **_signature(row)))
 
     @extend_schema(parameters=COMPARE_PARAMETERS, responses=ComparisonAnswer)
     def compare(self, request: Request, post_id: str) -> Response:
         """Compare two revisions of the post."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         one = _revision(post, request.query_params.get("from", ""), "from")
         other = _revision(post, request.query_params.get("to", ""), "to")
         rows: list[DifferenceAnswer] = [
@@ -142,12 +143,12 @@ class RevisionViewSet(ApiViewSet):
     def revert(self, request: Request, post_id: str, revision_id: str) -> Response:
         """Restore the revision as live content; status and drafts stay."""
         body = read_body(request, Reversion)
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         row = _revision(post, revision_id, "id")
         post = layers.revert_to_revision(
             post_id=post.pk, revision_id=row.pk, actor=self.actor, note=body.note
         )
-        return Response(post_reads.present(post, self.actor))
+        return Response(present_post(post, self.actor))
 
     @extend_schema(
         parameters=PROVENANCE_PARAMETERS,
@@ -155,7 +156,7 @@ class RevisionViewSet(ApiViewSet):
     )
     def provenance(self, request: Request, post_id: str) -> Response:
         """List author and approver of each live path, latest first."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         page = page_of(request)
         rows = Provenance.objects.filter(post=post).order_by("-id")
         path = request.query_params.get("path")

@@ -10,12 +10,13 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
 from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
 from content.document.post_fields import SLUG_MAX, TITLE_MAX
 from content.models import Post
+from content.presenters.whole_post import present_post
 from content.store import post_queries
+from content.store.post_queries import require_post
 from content.store.scopes import visible_to
 from content.store.translation_status import TranslationState, states_of
 from content.translations.translate import create_translation, mark_up_to_date
@@ -103,7 +104,7 @@ class TranslationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=TranslationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """List the other languages of a post, each with its stale values."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         page = page_of(request)
         seen = visible_to(post_queries.listed_posts(), self.actor)
         others = seen.filter(translation_group=post.translation_group)
@@ -118,20 +119,20 @@ class TranslationViewSet(ApiViewSet):
         """Create a draft in another language with the post's content, to translate."""
         body = read_body(request, NewTranslation)
         post = create_translation(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             locale=body.locale,
             slug=body.slug,
             title=body.title,
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post, self.actor), status=201, headers=where)
+        return Response(present_post(post, self.actor), status=201, headers=where)
 
     @extend_schema(request=UpToDate, responses={200: TranslationStateAnswer})
     def up_to_date(self, request: Request, post_id: str) -> Response:
         """Mark the translation as correct although its source changed or is identical."""
         body = read_body(request, UpToDate)
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         state = mark_up_to_date(post_id=post.pk, actor=self.actor, paths=body.paths)
         return Response(_answer(post, state))
 

@@ -11,13 +11,14 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
 from content.api.common_answers import StatusText
 from content.api.post_answers import MADE, PostAnswer
 from content.models.post import VARIATION_MAX
 from content.posts.variations import USUAL_WEIGHT, create_variation, promote_variation
+from content.presenters.whole_post import present_post
 from content.store import post_queries
 from content.store.arms import remaining_weight
+from content.store.post_queries import require_post
 from content.store.traffic import WEIGHTS, change_variation
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.body import Body, Whole, Words, read_body
@@ -107,7 +108,7 @@ class VariationViewSet(ApiViewSet):
     @extend_schema(parameters=PAGES, responses=VariationListAnswer)
     def list(self, request: Request, post_id: str) -> Response:
         """List the variations of a post by name. Other lists omit them."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         page = page_of(request)
         rows = post_queries.reachable_posts().filter(variation_of=post).order_by("variation", "id")
         data = [VariationAnswer.of(row) for row in rows[page.slice]]
@@ -119,20 +120,20 @@ class VariationViewSet(ApiViewSet):
         """Create a draft with the post's content, to be changed there."""
         body = read_body(request, NewVariation)
         post = create_variation(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             variation=body.variation,
             weight=body.weight,
             actor=self.actor,
         )
         where = {"Location": f"/api/posts/{post.pk}"}
-        return Response(post_reads.present(post, self.actor), status=201, headers=where)
+        return Response(present_post(post, self.actor), status=201, headers=where)
 
     @extend_schema(request=VariationChanges, responses=VariationAnswer)
     def change(self, request: Request, post_id: str, variation_id: str) -> Response:
         """Change a variation's weight, start or stop it. It replaces a published original."""
         body = read_body(request, VariationChanges)
         post = change_variation(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             variation_id=variation_id,
             weight=body.weight,
             running=body.running,
@@ -145,10 +146,10 @@ class VariationViewSet(ApiViewSet):
         """Give the post a variation's content. Address, status and drafts stay; its test ends."""
         body = read_body(request, Promotion)
         post = promote_variation(
-            post_id=post_reads.require_post(post_id, self.actor).pk,
+            post_id=require_post(post_id, self.actor).pk,
             variation_id=body.variation_id,
             actor=self.actor,
             expected_version=expected_version(request, body.version),
             expected_variation_version=body.variation_version,
         )
-        return Response(post_reads.present(post, self.actor))
+        return Response(present_post(post, self.actor))

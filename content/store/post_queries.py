@@ -24,7 +24,7 @@ from django.utils.translation import gettext
 
 from content.document.post_fields import LISTED_FIELDS
 from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
-from content.store.scopes import hidden_post_ids
+from content.store.scopes import hidden_post_ids, post_not_found, require_visible
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
@@ -49,6 +49,7 @@ from proofroom.core.database.row_counts import (
     count_rows,
 )
 from proofroom.core.errors import invalid
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 
@@ -335,6 +336,16 @@ def find_post_with_author(post_id: UUID) -> Post | None:
     """Return a post that is not in the trash with its author's name, or None. One query."""
     rows = _POST.rows(post_id)
     return whole_post(rows[0]) if rows else None
+
+
+def require_post(post_id: UUID | str, actor: Actor) -> Post:
+    """Return the post with this id. Raises `NotFound` if it is in the trash or not visible to the actor."""
+    id_ = parse_uuid(post_id)
+    found = find_post_with_author(id_) if id_ is not None else None
+    if found is None:
+        raise post_not_found(post_id)
+    require_visible(found, actor)
+    return found
 
 
 def whole_post(row: Row) -> Post:

@@ -245,7 +245,7 @@ def test_only_what_an_address_answers_everybody_is_kept_by_caches(
         answer = client.get(path)
         assert (answer.status_code, answer["Cache-Control"]) == (status, "public, max-age=60")
     refused = client.send("POST", LIST, {})
-    monkeypatch.setattr("content.api.delivery.post_reads.post_list", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("content.api.delivery.post_lists.post_list", lambda *_, **__: 1 / 0)
     broken = client.get(f"{LIST}?type=blog")
 
     assert (refused.status_code, refused["Cache-Control"]) == (405, "no-store")

@@ -11,8 +11,8 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api import post_reads
 from content.api.common_answers import LayerText
+from content.store.post_queries import require_post
 from proofroom.core.api.answer import Answer, PersonAnswer, list_of
 from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
@@ -75,7 +75,7 @@ class PreviewLinkViewSet(ApiViewSet):
     )
     def list(self, request: Request, post_id: str) -> Response:
         """List the links that were not revoked, newest first, without addresses."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         page = page_of(request)
         rows = post.preview_links.order_by("-created_at", "id")
         data = [
@@ -91,7 +91,7 @@ class PreviewLinkViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Create a link. Its address is returned only once and not stored."""
         body = read_body(request, NewPreviewLink)
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         link, token = create_preview_link(
             post_id=post.pk, layer=body.layer, hours=body.expires_in_hours, actor=self.actor
         )
@@ -100,6 +100,6 @@ class PreviewLinkViewSet(ApiViewSet):
     @extend_schema(responses={200: RevokedAnswer})
     def destroy(self, request: Request, post_id: str, link_id: str) -> Response:
         """Revoke a link. It stops working at once."""
-        post = post_reads.require_post(post_id, self.actor)
+        post = require_post(post_id, self.actor)
         revoke_preview_link(post_id=post.pk, link_id=link_id, actor=self.actor)
         return Response(RevokedAnswer(revoked=True))
