@@ -99,7 +99,10 @@ class PostAddresses:
         return found
 
     def _image(self, node: JsonObject) -> JsonObject | None:
-        """Return the picture with its new address; its alternative text if the file was not imported."""
+        """Return the picture with its new address.
+
+        If the file was not imported, return a picture of the web unchanged, else the alternative text or None.
+        """
         attrs = dict(cast("Mapping[str, Json]", node["attrs"]))
         address = str(attrs["src"])
         asset = self.writer.asset(address, self.base)

@@ -62,7 +62,7 @@ def unpack(archive: Path, folder: Path) -> None:
                         if total > MAX_BYTES:
                             raise _refused(_("The archive is too large when it is unpacked."))
                         file.write(block)
-                    # A power cut must not leave an empty file in a folder that later turns read.
+                    # A power cut must not leave an empty file in a folder that later turns of the run read.
                     file.flush()
                     os.fsync(file.fileno())
     except _DAMAGED as error:

@@ -19,7 +19,7 @@ _IDS: Final = ("key", "id", "documentId", "_id", "_ref", "slug")
 def read_authors(
     value: object, described: Mapping[str, object] | None = None
 ) -> tuple[str, list[str]]:
-    """Return the first e-mail address, and the names and other addresses of the authors.
+    """Return the first e-mail address, and a name, or else an address, of each other author.
 
     `described` are authors that the source describes elsewhere, by key.
     """

@@ -115,7 +115,7 @@ class Reader(ABC):
         return ""
 
     def linked_file_key(self, address: str, base: str) -> str:
-        """Return the file of the source that a link leads to; empty if there is none."""
+        """Return the address of the source's file that a link leads to; empty if there is none."""
         return ""
 
     def close(self) -> None:  # noqa: B027  # most hold nothing open

@@ -21,7 +21,8 @@ _MILLISECONDS: Final = 100_000_000_000
 def read_date(value: object) -> datetime | None:
     """Return a source's date in UTC, or None if it is not a date.
 
-    Reads dates, times, mail dates and seconds since 1970. Without a zone, a date is in the site's zone.
+    Reads dates, times, mail dates, and seconds or milliseconds since 1970. Without a zone, a date is in the site's
+    zone. Dates before the year 1000 are refused.
     """
     zone = timezone.get_default_timezone()
     found: datetime | None = None

@@ -95,7 +95,7 @@ def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
 
 
 def open_export(run: ImportRun, actor: Actor) -> Iterator[bytes]:
-    """Yield the archive of a finished export. Raises `NotAllowed`, or `NotFound` if it has expired."""
+    """Return the parts of a finished export's archive. Raises `NotAllowed`, or `NotFound` if it has expired."""
     actor.require_person("export content")
     actor.require(PERMISSION)
     is_done = run.is_export and run.state == JobState.DONE

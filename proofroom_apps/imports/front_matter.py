@@ -46,7 +46,7 @@ FIELDS: Final[Mapping[str, str]] = {
         if declared.is_text and declared.translatable and name != "title"
     },
 }
-"""Field of each front matter name."""
+"""Post field that each front matter name fills."""
 USED_NAMES: Final = frozenset(
     {"title", "slug", *FIELDS, *ORDERS, *_IMAGES, *TERMS, *_OLD_PATHS, *LOCALES, *AUTHORS}
     | {_DRAFT, *(name for names in DATES.values() for name in names)}
@@ -88,7 +88,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
             found_json, end = json.JSONDecoder().raw_decode(text)
         except (ValueError, RecursionError):
             found_json, end = None, 0
-        # Hugo accepts it in one line. If text follows, it is no front matter but a text with a brace.
+        # Hugo accepts it in one line. If text follows on that line, the page only begins with a brace.
         if isinstance(found_json, dict) and not text[end:].partition("\n")[0].strip():
             require_bounded(found_json)
             return found_json, text[end:].lstrip("\r\n").replace("\x00", "\ufffd"), remark
@@ -161,7 +161,10 @@ def image_of(head: Mapping[str, object]) -> str:
 def read_front_matter_dates(
     head: Mapping[str, object], day: str = ""
 ) -> dict[str, datetime | None]:
-    """Return the dates of a page by field name. `day` is the date in its file name."""
+    """Return the dates of a page by field of its item. `day` is the date in its file name.
+
+    A draft has no publication date.
+    """
     found = {
         field: next((one for name in names if (one := _date_of(head.get(name)))), None)
         for field, names in DATES.items()

@@ -90,7 +90,7 @@ _RAW: Final = frozenset({"script", "style", "title", "textarea", "xmp", "noframe
 _MAX_OPEN_TAGS: Final = 150
 """Maximum depth of nested tags for the parser, whose time grows with the depth."""
 _MAX_OPEN: Final = 60
-"""Maximum depth of nested elements."""
+"""Maximum depth of elements in the tree; deeper ones are reduced to their text."""
 _DEEPEST: Final = 13
 _DEEPEST_QUOTE: Final = 4
 _DRAWING: Final = re.compile(
@@ -112,7 +112,7 @@ _WORDS: Final = re.compile(
     r"""(?<![\w-])(title|alt|label|placeholder|aria-label)\s*=\s*(?:"([^"]*)"|'([^']*)')""",
     re.IGNORECASE,
 )
-"""Readable attributes of elements that are dropped."""
+"""Attributes with readable text. They are dropped, so the report names them."""
 _IMAGE_ADDRESS: Final = re.compile(
     r"\b(?:data-)?src\s*=\s*(?:[\"']\s*)?(?!data:)[^\s\"'<>]", re.IGNORECASE
 )
@@ -155,7 +155,7 @@ def _is_hidden(element: HtmlElement, before: HtmlElement | str | None) -> bool:
         return True
     if element.tag == "a" and values.get("href", "").startswith("#_msocom_"):
         return True
-    # KaTeX renders this element next to the formula's source.
+    # KaTeX draws the formula of the element before a second time.
     is_drawn = "katex-html" in element.classes
     return is_drawn and isinstance(before, HtmlElement) and "katex-mathml" in before.classes
 
@@ -314,7 +314,8 @@ def parse_html(html: str) -> HtmlElement:
 def blocks_of_html(html: str, *, has_bare_lines: bool = False) -> list[JsonObject | EmbeddedFrame]:
     """Return the rich text blocks of HTML, with embedded frames between them.
 
-    With `has_bare_lines`, an empty line outside of an element starts a paragraph, and a line break stays.
+    With `has_bare_lines`, an empty line outside of an element starts a paragraph, and a newline is a line
+    break.
     """
     return blocks_of_element(parse_html(html), has_bare_lines=has_bare_lines)
 

@@ -72,7 +72,10 @@ def run_command(
     out: Output,
     err: Output,
 ) -> None:
-    """Execute a run in the foreground. Prints a line for each item that changed."""
+    """Execute a run in the foreground. Prints a line for each item that changed, was skipped or failed.
+
+    Raises `RuleViolation` if the run failed, or if no post could be imported.
+    """
     values = dict(options)
     if isinstance(values.get("mapping"), str):
         values["mapping"] = _read_mapping(values["mapping"])

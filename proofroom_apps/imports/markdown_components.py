@@ -216,7 +216,7 @@ def _shown(name: str, values: Mapping[str, str], left_out: Counter[str]) -> list
 
 
 def _inline(line: str, names: set[str], simpler: Counter[str], left_out: Counter[str]) -> str:
-    """Return a line without inline components; code is unchanged."""
+    """Return a line with inline components replaced by what they show; code is unchanged."""
     if "<" not in line:
         return line
     parts: list[str] = []

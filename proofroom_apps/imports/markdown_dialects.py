@@ -366,7 +366,7 @@ class DialectReader:
 
 
 def fenced(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[list[str], int]:
-    """Return the lines of a fence up to its end, and the index of the next line."""
+    """Return the lines of a fence with its closing line, and the index of the next line."""
     body: list[str] = []
     mark = fence["mark"]
     close = re.compile(rf"^[\s>]*{re.escape(mark[0])}{{{len(mark)},}}\s*$")
@@ -381,7 +381,7 @@ def fenced(lines: Sequence[str], at: int, fence: re.Match[str]) -> tuple[list[st
 
 
 def _in_colons(lines: Sequence[str], at: int, width: int) -> tuple[list[str], int]:
-    """Return the lines up to the colons that close a container, nested ones included."""
+    """Return the lines up to the colons that close a container, and the index of the next line."""
     body: list[str] = []
     inner = 0
     while at < len(lines):
@@ -409,7 +409,7 @@ def _container_of(colons: re.Match[str]) -> re.Match[str] | None:
 
 
 def _slash_ends(lines: Sequence[str]) -> dict[int, int]:
-    """Return the last line of each PyMdown block by its first line. Each line is read once."""
+    """Return the index of each PyMdown block's last line by that of its first. Each line is read once."""
     ends: dict[int, int] = {}
     begun: dict[str, list[int]] = {}
     close = ""
@@ -441,7 +441,7 @@ def _last_code_end(lines: Sequence[str]) -> int:
 
 
 def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tuple[list[str], int]:
-    """Return the following lines with a deeper indent, without that indent."""
+    """Return the following lines with a deeper indent, without it, and the index of the next line."""
     body: list[str] = []
     base = 0
     while at < len(lines):
@@ -460,7 +460,10 @@ def _indented(lines: Sequence[str], at: int, indent: int, fewest: int = 4) -> tu
 
 
 def _formula(lines: Sequence[str], at: int, first: str) -> tuple[list[str], int] | None:
-    """Return the lines of a formula up to its end, which may be on its first line, or None."""
+    """Return the lines of a formula and the index of the next line, or None if it is not a formula.
+
+    It may end on its first line.
+    """
     body: list[str] = []
     rest = first
     while len(body) < 50:

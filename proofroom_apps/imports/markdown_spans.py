@@ -77,7 +77,7 @@ _ODDITIES: Final = (
 
 @dataclass
 class SpanReader:
-    """Reads the text of one file. `numbers` are the numbers of its footnotes, in order."""
+    """Reads the text of one file. `numbers` are the numbers of its footnotes by name, in order of first use."""
 
     page_title: Callable[[str], str | None]
     notes: Collection[str]

@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 
 _MAX_FAILURES: Final = 3
-"""Number of failed requests after which a host is skipped for the rest of the run."""
+"""Number of unanswered requests after which a host is skipped for the rest of the run."""
 
 
 class FileProblem(Exception):

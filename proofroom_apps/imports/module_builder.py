@@ -24,7 +24,7 @@ _TITLE_MAX: Final = 160
 _CAPTION_MAX: Final = 300
 """Maximum length of a caption in characters; a longer one is also text below the module."""
 MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
-"""Maximum size of a prose module in bytes; a longer text continues in the next module."""
+"""Maximum size in bytes of a prose module with the source's addresses. A longer text continues in the next one."""
 
 
 class GalleryPicture(NamedTuple):

@@ -29,7 +29,7 @@ def merge_modules(
     data: Mapping[str, Json] | None,
     ids: Sequence[ModuleDocument] = (),
 ) -> tuple[tuple[ModuleDocument, ...], list[ModuleDocument]]:
-    """Return `base`'s modules with those of the source, and the modules as in the source.
+    """Return the modules of `base` with the source's in place of those imported before, and the source's modules.
 
     A module unchanged in the source stays as it is on the site, also if it was edited or removed there. Without
     `data`, for a post that was not imported before, modules of one type are matched in order and none is removed.

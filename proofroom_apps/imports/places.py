@@ -27,10 +27,10 @@ class PagePlaces:
     ids: dict[str, str] = field(default_factory=dict)
     """Ids on the site by ids in the source."""
     words: dict[str, str] = field(default_factory=dict)
-    """Ids by their letters and digits, with a number for repeated ones."""
+    """Ids on the site by letters and digits of the headings, with a number for repeated ones."""
 
     def find(self, fragment: str) -> str | None:
-        """Return the id of a fragment under the naming rules of other programs, or None."""
+        """Return the id on the site of a heading that a fragment names by any program's rules; None if not found."""
         name = unquote(fragment)
         if name in self.ids:
             return self.ids[name]

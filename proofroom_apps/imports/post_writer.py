@@ -362,9 +362,7 @@ class _PostWriter:
     ) -> JsonObject:
         """Return the fields that changed in the source since the last import.
 
-        A field without a value any more is emptied.
-
-        A field that was also changed on the site is unchanged.
+        A field that the source no longer fills is emptied, unless it was changed on the site.
         """
         before = _hashes_in(data)
         flat = _flat(fields)
@@ -372,7 +370,7 @@ class _PostWriter:
             name: value for name, value in flat.items() if before.get(name) != hash_of(value)
         }
         if hash_of(fields.get("customFields")) == before.get("customFields"):
-            # Earlier versions stored one hash of all terms.
+            # Earlier versions stored one hash of all custom fields.
             found = {name: one for name, one in found.items() if not name.startswith(CUSTOM_PREFIX)}
         empty = find_post_type(self.item.type).default_custom_fields()
         for name in before.keys() - flat.keys() - self.unresolved - {"title", "customFields"}:

@@ -38,7 +38,7 @@ class Importer(ABC):
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
-        """Import the file or folder. Raises `CmsError` with a sentence if anything was not imported."""
+        """Import the file or folder. Raises `CmsError` if nothing, or not the whole source, was imported."""
 
 
 importers: Final[Registry[Importer]] = Registry("importers", Importer)  # type: ignore[type-abstract]  # never made

@@ -24,7 +24,7 @@ class RunWatch:
     """Call it often; once a second it stores `done` and `planned`. Raises `RunCancelled`.
 
     In a transaction it uses a separate connection, so that other processes see the progress. On SQLite a transaction
-    blocks all other writers, so progress is stored only at its end.
+    blocks all other writers, so nothing is stored, and no cancellation detected, before its end.
     """
 
     def __init__(self, run_id: UUID) -> None:

@@ -217,7 +217,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
 
 
 def delete_expired_files() -> int:
-    """Delete the files of expired exports and old runs. Return the number of chunks."""
+    """Delete the files of expired exports and of runs that ended over a week ago. Return the number of chunks."""
     over = ImportRun.objects.exclude(state=JobState.RUNNING)
     expired = Q(expires_at__lt=timezone.now()) | Q(ended_at__lt=timezone.now() - _KEEP_UPLOADS)
     return ImportChunk.objects.filter(run__in=over.filter(expired)).delete()[0]

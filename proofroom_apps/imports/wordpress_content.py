@@ -125,8 +125,8 @@ def parse_blocks(content: str) -> Block:
 def _comment_of(content: str, start: int) -> tuple[str | None, bool, int] | None:
     """Return a block's attributes, whether it is empty, and the end of its comment.
 
-    None if no comment ends after `start`. If the attributes are invalid, it is an ordinary comment. Reads each
-    character a bounded number of times.
+    None if no comment ends after `start`. The attributes are None if it is another comment. Reads each character a
+    bounded number of times.
     """
     close = content.find("-->", start)
     if close < 0:
@@ -420,7 +420,7 @@ class _BlockReading:
         if not content:
             self.builder.unknown["reusable block that is not in the file"] += 1
             return
-        # A block that contains itself, directly or through others, would grow without end.
+        # A block that contains itself would never end, and blocks that repeat others would grow exponentially.
         if name in self.shown_in or self.reused >= _MAX_REUSED:
             self.builder.left_out["reusable block that is in itself, or one too many"] += 1
             return
@@ -447,7 +447,7 @@ class _BlockReading:
             self.builder.left_out["social link without an address"] += 1
 
     def read_file(self, block: Block, depth: int) -> None:
-        # The block has the file's name and a button with the same link.
+        # The file's name and the button beside it are two links: without a space, their texts would run together.
         self.html(block.html.replace("</a><a", "</a> <a"))
 
     def read_shortcode(self, block: Block, depth: int) -> None:
@@ -650,7 +650,7 @@ def _captioned(inside: str, values: Mapping[str, str]) -> str:
 
 
 def _bare_address(block: JsonObject | EmbeddedFrame) -> str:
-    """Return the address if a paragraph is only an address, which WordPress' editor embeds; otherwise empty."""
+    """Return the address if a paragraph is only a video's address, which WordPress embeds; otherwise empty."""
     if isinstance(block, EmbeddedFrame) or block["type"] != "paragraph":
         return ""
     text = to_text({"type": "doc", "content": [block]}).strip()

@@ -74,7 +74,10 @@ def plain_text(text: str) -> str:
 
 
 def resolve_address(address: str, base: str) -> str:
-    """Return an address in the content at `base` as an absolute one, for relative ones such as `../team/`."""
+    """Return a relative address such as `../team/` resolved against `base`.
+
+    Other addresses, also those that begin with a slash, are unchanged.
+    """
     try:
         parts = urlsplit(address)
         is_relative = bool(parts.path) and not (parts.scheme or parts.netloc)

@@ -100,7 +100,7 @@ class MarkdownImporter(ContentImporter):
 
 @dataclass(frozen=True, slots=True)
 class _SourcePage:
-    """A file, or a folder without a file, by its path below the root."""
+    """A file, or a folder without an index file, by its path below the root."""
 
     source_id: str
     file: Path | None
@@ -140,7 +140,7 @@ class MarkdownReader(Reader):
         self.by_name = {_name_of(key): key for key in self.by_key if names[_name_of(key)] == 1}
         self.titles: dict[str, str] = {}
         self.labels: dict[str, str] = {}
-        """Page of each label."""
+        """Key of the page with each label."""
         self._read_outline()
 
     def _read_outline(self) -> None:
@@ -376,7 +376,7 @@ class MarkdownReader(Reader):
             is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
             variables={name: line for name in head if (line := line_of(head[name]))},
         )
-        # Without content, read only the part needed for the title.
+        # Without content, the text is parsed only if the title has to come from it.
         is_read = is_wanted or not line_of(head.get("title"))
         content = read_markdown(text if is_read else "", source)
         blocks = content.blocks

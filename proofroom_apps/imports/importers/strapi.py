@@ -1,4 +1,4 @@
-"""Imports entries from the Strapi API, as JSON."""
+"""Imports a JSON file of entries as the Strapi API returns them."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +34,7 @@ class StrapiImporter(ContentImporter):
 
 
 class StrapiReader(RecordReader):
-    """A reader of entries. The texts and pictures of a dynamic zone become the body."""
+    """A reader of entries. If the body is a dynamic zone, its components' texts and pictures are the content."""
 
     def _content(self, value: object) -> MarkdownContent:
         if not isinstance(value, list) or not any(

@@ -551,7 +551,7 @@ class WordPressReader(Reader):
                 )
             is_known = bool(post_id) and post_id in self.index.types
             if kind != "custom" and not is_known and entry.post_id in below:
-                # The writer turns an entry without address into a heading.
+                # The writer turns an entry without address into a heading of the entries below it.
                 text = _("The menu item %(label)s has no address on this site.")
                 self._remark_once(Remark(label, text % {"label": label[:100]}))
             found.append(
@@ -604,7 +604,7 @@ class WordPressReader(Reader):
         return address if address.startswith(("http://", "https://")) else ""
 
     def _attachment_at(self, address: str) -> str:
-        """Return the attachment of which an address is a resized copy."""
+        """Return the address of the attachment at an address, or of which it is a resized copy; empty if none."""
         path = self._path(address)
         if not path.startswith("/"):
             return ""
