@@ -91,6 +91,7 @@ def _text(name: str, value: str) -> Iterator[AttributeValue]:
             yield AttributeValue("link", "", value)
         return
     is_read = _READ.match(name) is not None
+    # One lowercase word is a setting, unless the attribute's name says that it is text.
     if _CHOICE.match(value) and not is_read:
         return
     if not _TECHNICAL.match(name) or is_read or " " in value.strip():

@@ -43,6 +43,7 @@ _SHORTCODE: Final = re.compile(
     r"(?P<attrs>(?:\s[^\[\]]{0,2000})?)\](?(escaped)\])"
 )
 _ATTRIBUTE: Final = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"']+))""")
+# Words that authors write in square brackets.
 _NOT_CODES: Final = frozenset({"x", "sic", "note", "todo", "ref", "link", "here"})
 _CONTAINERS: Final = frozenset(
     {"social-links", "group", "columns", "column", "row", "stack", "freeform-group"}
@@ -211,6 +212,7 @@ class _BlockReading:
             self.builder.unknown[f"block {name}, nested too deeply"] += 1
             self.html(block.html)
             return
+        # A slash marks a plugin's block, which these methods do not know.
         read = getattr(self, f"read_{name.replace('-', '_')}", None) if "/" not in name else None
         if name.startswith("core-embed/"):
             self.read_embed(block, depth)
@@ -314,6 +316,7 @@ class _BlockReading:
         who = next((one.text.strip() for one in root.find("cite")), "")
         quote = "\n".join(one.text.strip() for one in root.find("p")).strip()
         fits = bool(quote) and len(quote) <= 1200 and len(who) <= 120
+        # The module is used only if it has a place for every word.
         fits = fits and not Counter(root.text.split()) - Counter(f"{quote} {who}".split())
         fits = fits and not any(root.find("a", "img"))
         props: JsonObject = {"quote": quote, "who": " ".join(who.split()), "look": "large"}
@@ -409,6 +412,7 @@ class _BlockReading:
         last = self.builder.modules[-1] if self.builder.modules else None
         if last is not None and last.type == "accordions" and not self.builder.has_text:
             sections = cast("list[Json]", last.props["items"])
+            # The module's limit of items.
             if len(sections) < 30:
                 sections.append(section)
                 return
@@ -476,10 +480,12 @@ class _BlockReading:
 
         waiting: tuple[str, Mapping[str, str], int] | None = None
         codes = list(_SHORTCODE.finditer(html))
+        # Found in advance: a search from each code to the end would take quadratic time.
         last_closes = {code["name"].lower(): code.start() for code in codes if code["close"]}
         for found in codes:
             name = found["name"].lower()
             if (
+                # `[[name]]` is the way to write a code as text.
                 found["escaped"]
                 or name in _NOT_CODES
                 or html[found.start() - 1 : found.start()] == "="
@@ -561,6 +567,7 @@ class _BlockReading:
     def gallery(self, values: Mapping[str, str]) -> None:
         ids = [part.strip() for part in values.get("ids", values.get("include", "")).split(",")]
         addresses = [self.source.attachment(id_) for id_ in ids if id_]
+        # Without ids, WordPress shows the pictures that are attached to the post.
         if not any(ids):
             addresses = self.source.attached_images(self.post_id)
         found = [GalleryPicture(address) for address in addresses if address]
@@ -635,6 +642,7 @@ def _document(blocks: list[JsonObject]) -> JsonObject:
 def _attributes_of(text: str) -> dict[str, str]:
     return {
         found[1].lower(): found[2] or found[3] or found[4] or ""
+        # WordPress turns straight quotes into typographic ones.
         for found in _ATTRIBUTE.finditer(text.replace("”", '"').replace("“", '"').replace("″", '"'))
     }
 

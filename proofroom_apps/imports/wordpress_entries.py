@@ -88,6 +88,7 @@ def resolve_address(address: str, base: str) -> str:
 
 def shorten(text: str, most: int) -> str:
     """Return at most `most` characters of a text, cut after a whole word."""
+    # One more character, since a word may end exactly at the limit.
     return text if len(text) <= most else text[: most + 1].rpartition(" ")[0] or text[:most]
 
 
@@ -147,6 +148,7 @@ def entry_of(element: Element) -> WordPressEntry:
                 ).split()
             )
         elif name == "encoded":
+            # `content:encoded` and `excerpt:encoded` differ only in their namespaces.
             if "excerpt" in namespace:
                 entry.excerpt = text_of(child)
             else:

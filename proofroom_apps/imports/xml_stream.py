@@ -62,6 +62,7 @@ class _Repaired:
         text = self._decode(first).lstrip("\ufeff \t\r\n")
         # Broken PHP sites print warnings before the XML.
         text = text[max(0, text.find("<?xml", 0, _WARNINGS)) :]
+        # The parser gets UTF-8, so the encoding in the declaration is no longer true.
         self.ready = _HEAD.sub("", text, count=1).encode()
 
     def read(self, size: int = -1) -> bytes:
@@ -79,12 +80,14 @@ class _Repaired:
             )
         self.is_over = not block
         text = self.waiting + self.decoder.decode(block, self.is_over)
+        # A reference such as `&nbsp;` may be cut by the end of a block.
         cut = _WAITING.search(text) if not self.is_over else None
         self.waiting = text[cut.start() :] if cut else ""
         text = text[: cut.start()] if cut else text
         return (
             _BAD_REFERENCE.sub(" ", _CONTROLS.sub(" ", text))
             .translate(_WINDOWS)
+            # An entity of HTML that XML does not have.
             .replace("&nbsp;", "&#160;")
         )
 

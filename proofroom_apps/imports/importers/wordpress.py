@@ -177,11 +177,13 @@ class WordPressReader(Reader):
                     )
                 elif depth == 2 and name in ("link", "base_site_url", "base_blog_url"):
                     self._add_host(text_of(element))
+                # Drop the elements that were read: otherwise the whole file would be in memory at the end.
                 if depth <= 2:
                     element.clear()
                     if path:
                         path[-1].remove(element)
         except ParseError as error:
+            # Without any item it is another file; after one, the items before the damage are imported.
             if number == 0:
                 raise RuleViolation(
                     _("The file is not a WordPress export: %(why)s") % {"why": error}
@@ -213,10 +215,12 @@ class WordPressReader(Reader):
         except ValueError:
             return
         if host:
+            # Content links to its site with and without `www.`.
             self.index.hosts.add(host.removeprefix("www."))
             self.site = self.site or address.strip().rstrip("/")
 
     def _remark_once(self, remark: Remark) -> None:
+        # The file is read once for the index, and again for each level of posts.
         if remark not in self.said:
             self.said.add(remark)
             self.remarks.append(remark)
@@ -260,6 +264,7 @@ class WordPressReader(Reader):
             if entry.type != "revision" and entry.status != "trash":
                 for address, alt in find_alt_texts(entry.content):
                     shown.setdefault(address, alt)
+        # After the loop: `file_key` needs the attachments of the whole file.
         for address, alt in shown.items():
             index.alts.setdefault(self.file_key(address, ""), alt)
         if not has_items and not index.hosts:
@@ -270,11 +275,13 @@ class WordPressReader(Reader):
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
         unknown_types: dict[str, int] = defaultdict(int)
         left_out: Counter[str] = Counter()
+        # Everything except posts belongs to the outline, which is read without `wanted`.
         if not wanted:
             yield from self.terms
         for entry in self._entries():
             if isinstance(entry, TermItem):
                 continue
+            # Attachments inherit their status, so this one is tested after them.
             if entry.status in _LEFT_OUT - {"inherit"}:
                 left_out[f"{entry.type}, {entry.status}"] += 1
                 continue
@@ -394,8 +401,10 @@ class WordPressReader(Reader):
         path = self._path(entry.link)
         is_live = entry.status in _LIVE and path not in ("", "/")
         old_paths: tuple[str, ...] = (path,) if is_live and "?" not in path else ()
+        # WordPress redirects the former slug, so the site does too.
         if old_paths and (old_slug := unquote(entry.meta.get("_wp_old_slug", "")).strip("/")):
             old_paths += (f"{path.rpartition('/')[0]}/{old_slug}",)
+        # Without an id, the guid or link identifies the post (see `entry_of`), and no query names it.
         names = ("p", "page_id") if entry.post_id.isdigit() else ()
         addresses = [f"?{name}={entry.post_id}" for name in names]
         if path and "?" not in path:
@@ -446,6 +455,7 @@ class WordPressReader(Reader):
             key
             for key, value in entry.meta.items()
             if (_PLACEHOLDER.search(value) if key in used else not _OWN_META.match(key))
+            # `a:0:{}` is PHP for an empty array.
             and value not in ("", "a:0:{}")
             and not (key.startswith("_") and _ACF_KEY.fullmatch(value))
             and key != "footnotes"
@@ -670,6 +680,7 @@ def _with_footnotes(entry: WordPressEntry) -> str:
     ]
     if not items:
         return entry.content
+    # The block shows the notes at its place; here they follow the content.
     bare = re.sub(r"<!-- wp:footnotes\b[^<>]*-->", "", entry.content)
     return f"{bare}<!-- wp:html --><ol>{''.join(items)}</ol><!-- /wp:html -->"
 
