@@ -35,6 +35,7 @@ class _FormulaParser(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         element = _FormulaElement(tag)
         self.open[-1].content.append(element)
+        # Deeper elements become siblings, since `_html_of` is recursive.
         if tag not in _EMPTY and len(self.open) < _MAX_DEPTH:
             self.open.append(element)
 
@@ -90,6 +91,7 @@ def _html_of(element: _FormulaElement) -> str:
     inner = [part for part in element.content if not isinstance(part, str)]
     parts = [_html_of(part) for part in inner]
     match tag, len(parts):
+        # The first child is the formula, the others are annotations of it.
         case "semantics", count if count:
             return parts[0]
         case (("msup" | "mover"), 2):

@@ -65,6 +65,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
         is_wide = content.startswith((b"\xff\xfe", b"\xfe\xff"))
         text = content.decode("utf-16" if is_wide else "utf-8")
     except UnicodeDecodeError:
+        # Windows-1252 decodes almost any bytes, so binary files have to be found by their NUL bytes.
         if b"\x00" in content:
             raise ValueError(_("The file is not text.")) from None
         text = content.decode("cp1252", "replace")
@@ -78,6 +79,7 @@ def read_file(path: Path) -> tuple[Mapping[str, object], str, str]:
                 found_toml = tomllib.loads(head.replace("\r\n", "\n"))
                 require_bounded(found_toml)
                 return found_toml, rest.partition("\n")[2], remark
+            # A ValueError too, but with a sentence for the report.
             except BadFrontMatter:
                 raise
             except (ValueError, RecursionError) as error:
@@ -115,6 +117,7 @@ def read_data(path: Path) -> Mapping[str, object]:
         if path.stat().st_size > LARGEST_FILE:
             return {}
         found = yaml.safe_load(path.read_text("utf-8"))
+        # Aliases in a small YAML file can stand for millions of values.
         require_bounded(found)
     except (OSError, ValueError, RecursionError, yaml.YAMLError):
         return {}
@@ -171,6 +174,7 @@ def read_front_matter_dates(
     }
     found["published_at"] = found["published_at"] or read_date(day)
     found["created_at"] = found["created_at"] or found["published_at"]
+    # `published` is a date in some programs and a flag in others.
     if head.get(_DRAFT) is True or head.get("published") is False:
         found["published_at"] = None
     return found
@@ -184,6 +188,7 @@ def _date_of(value: object) -> datetime | None:
 def read_old_paths(head: Mapping[str, object]) -> list[str]:
     """Return the old paths that the front matter names."""
     return [
+        # Addresses of other sites and patterns such as `/:year/:title/` are no paths; a remark names them.
         old if old.startswith("/") else f"/{old}"
         for key in _OLD_PATHS
         for old in words_of(head.get(key))
@@ -196,6 +201,7 @@ def front_matter_remarks(head: Mapping[str, object], place: str) -> list[Remark]
     remarks: list[Remark] = []
     held: dict[str, object] = {
         **{name: line_of(head.get(name)) for name in ("title", "slug", *FIELDS, *LOCALES)},
+        # Not `isinstance`: True is an int in Python.
         **{name: type(head.get(name)) is int for name in ORDERS},
         **{
             name: isinstance(head.get(name), bool) or _date_of(head.get(name))

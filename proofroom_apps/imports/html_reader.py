@@ -177,6 +177,7 @@ class _TreeBuilder(HTMLParser):
             return
         element = HtmlElement(tag, {name: value or "" for name, value in attrs})
         siblings = self.open[-1].content
+        # A hidden element is opened but not added, so that its content is dropped with it.
         if not _is_hidden(element, siblings[-1] if siblings else None):
             siblings.append(element)
         if tag not in _VOID:
@@ -231,6 +232,7 @@ def count_dropped_html(html: str) -> Counter[str]:
         for name, quoted, single in _WORDS.findall(element["attributes"]):
             if words := " ".join(unescape(quoted or single).split()):
                 found[f"{name.lower()} of <{element['tag'].lower()}>: “{words[:300]}”"] += 1
+    # Unary plus removes the names that were counted zero times.
     return +found
 
 
@@ -256,6 +258,7 @@ def _without_comments(html: str) -> str:
     end = 0
     while (start := html.find("<!--", end)) >= 0:
         parts.append(html[end:start])
+        # In HTML, `<!-->` and `<!--->` are complete comments.
         is_empty = html.startswith((">", "->"), start + 4)
         close = html.find(">" if is_empty else "-->", start + 4)
         if close < 0:
@@ -274,6 +277,7 @@ def limit_depth(html: str) -> str:
     while (found := _START_OR_END.search(html, at)) is not None:
         at = found.end()
         name = found["name"].lower()
+        # Tags in scripts and similar elements are text; an unclosed one extends to the end.
         if name in _RAW and not found["close"]:
             close = re.compile(rf"</{name}\b", re.IGNORECASE).search(html, at)
             if close is None:
@@ -411,6 +415,7 @@ class _BlockReader:
         tag = node.tag
         if tag in _FRAMES:
             return self._frame(node)
+        # A heading cannot contain these, so their content is read as blocks.
         if tag in _HEADINGS and not any(node.find(*_FRAMES, "table", "ul", "ol")):
             inline = _InlineReader().read(node.content)
             attrs: JsonObject = {"level": _HEADINGS[tag]}
@@ -534,6 +539,7 @@ class _ListBuilder:
                 self.lists.append(one)
 
     def add_item(self, content: list[JsonObject], value: str) -> None:
+        # A list item has to begin with a paragraph.
         if not content or content[0]["type"] != "paragraph":
             content.insert(0, {"type": "paragraph"})
         if self.counts_backwards:
@@ -544,6 +550,7 @@ class _ListBuilder:
                 inline[0]["text"] = f"{number}. {inline[0]['text']}"
             else:
                 inline.insert(0, {"type": "text", "text": f"{number}. "})
+        # Lists here have only a start, so an item with its own number starts a new list.
         elif self.is_ordered and _whole(value, self.start + len(self.items)) != (
             self.start + len(self.items)
         ):
@@ -557,6 +564,7 @@ class _ListBuilder:
 
     @property
     def _type(self) -> str:
+        # Lists here cannot count backwards; their numbers are text of the items.
         return "orderedList" if self.is_ordered and not self.counts_backwards else "bulletList"
 
     def _end(self) -> None:
@@ -705,17 +713,20 @@ class _InlineReader:
         if last is None:
             return
         if last["type"] == "text":
+            # A text node must not be empty.
             last["text"] = str(last["text"]).rstrip(" ") or " "
         self.content.append({"type": "hardBreak"})
 
     def _image(self, node: HtmlElement) -> None:
         values = node.attributes
         address = values.get("src", "")
+        # Lazy loading: `src` is a placeholder, and `data-src` is the picture.
         if not address or address.startswith("data:"):
             address = values.get("data-src", "")
         if address.startswith("//"):
             address = f"https:{address}"
         src, alt = safe_src(address), one_line(values.get("alt", ""))[:MAX_WORDS]
+        # The alternative text of an emoji picture is the character.
         if src is None or (alt and node.classes & _EMOJI):
             self._text(alt)
             return

@@ -18,6 +18,7 @@ _TAG_START: Final = re.compile(r"^\s*</?(?:[A-Z]|>)")
 _LINKED: Final = re.compile(r"<(?P<name>[A-Z]\w*)(?P<values>\s[^<>]*)>(?P<text>[^<>]*)</(?P=name)>")
 _TARGET: Final = re.compile(r"\b(?:to|href)=[\"'{]+([^\"'{}<>]+)[\"'}]")
 _CODE: Final = re.compile(r"(?<!`)(`{1,32})(?!`).*?(?<!`)\1(?!`)")
+# Docusaurus: `src={require("./a.png").default}` and `href={useBaseUrl("/a")}`.
 _REQUIRED: Final = re.compile(
     r"\b(src|href)=\{\s*(?:require\(\s*|useBaseUrl\(\s*)?[\"'`]([^\"'`{}]+)[\"'`]\s*\)?(?:\.default)?\s*\}"
 )
@@ -97,6 +98,7 @@ def without_components(
         closed = set(re.findall(r"</([A-Z][\w.]*)>", text)) | set(
             re.findall(r"<([A-Z][\w.]*)(?:\s[^<>]*)?/>", text)
         )
+        # Otherwise it is a placeholder such as `<Name>`.
         names &= closed
     made: list[str] = []
     deeper: list[int] = []

@@ -102,6 +102,7 @@ def _render_html(
         tag = found[1].lower()
         if tag in ("svg", "math"):
             env["drawing"] = not found[0].startswith("</")
+        # Elements in drawings and formulas are no HTML tags, but the HTML reader keeps their words.
         if env.get("drawing"):
             return found[0]
         if tag in KNOWN_TAGS:

@@ -77,6 +77,7 @@ _SILENT: Final = frozenset(
     {"toctree", "contents", "currentmodule", "index", "toc", "tableofcontents"}
 )
 _DEEPEST: Final = 12
+# A file may include itself, directly or through others.
 _MOST_INCLUDES: Final = 50
 
 
@@ -138,6 +139,7 @@ class DialectReader:
             return list(lines)
         made: list[str] = []
         defined = -1
+        # Computed at most once for all lines: a search at each line would take quadratic time.
         slash_ends: dict[int, int] | None = None
         last_code_end: int | None = None
         at = 0
@@ -302,6 +304,7 @@ class DialectReader:
         head = list(takewhile(_OPTION.match, body))
         body = body[len(head) :]
         options = {key: value.strip() for _start, key, value in (one.split(":", 2) for one in head)}
+        # MyST: options may be YAML between two lines of `---`.
         has_yaml = bool(body) and body[0].strip() == "---" and bare not in _CODE
         if has_yaml and "---" in (one.strip() for one in body[1:]):
             end = next(at for at, one in enumerate(body[1:], 1) if one.strip() == "---")
@@ -500,6 +503,7 @@ def _list_table(body: Sequence[str], options: dict[str, str]) -> list[str]:
         tag = "th" if number < heads else "td"
         made.append("<tr>")
         for cell in row:
+            # The blank lines end the HTML block, so that the cell is read as Markdown.
             made += [f"<{tag}>", "", *cell, "", f"</{tag}>"]
         made.append("</tr>")
     return [*made, "</table>"]

@@ -110,6 +110,7 @@ class SpanReader:
         text = self._without_private(text)
         return "".join(
             part if number % 2 else self._paragraph(part)
+            # Spans end with their paragraph, so an unclosed one changes nothing after it.
             for number, part in enumerate(_PARAGRAPHS.split(text))
         )
 
@@ -159,6 +160,7 @@ class SpanReader:
         text = _NO_TEXT.sub(self._no_text, text)
         text = _NOTE.sub(self._note, text)
         text = _TASK.sub(lambda one: f"{one['head']}{'☐' if one['done'] == ' ' else '☑'}", text)
+        # Before the attributes, with which the id would be removed.
         text = _HEADING_ID.sub(r'\g<line> <a id="\g<id>"></a>', text)
         text, number = _ATTRIBUTES.subn("", text)
         self.left_out["attributes {: … }"] += number
@@ -234,6 +236,7 @@ class SpanReader:
 
     def _formula(self, found: re.Match[str]) -> str:
         text = found["text"]
+        # Two amounts in dollars on one line are no formula.
         if not re.search(r"[\\^_=]", text) or "](" in text:
             return found[0]
         self.simpler["formula"] += 1

@@ -68,6 +68,7 @@ def _add_word_item(
     node: HtmlElement, made: list[HtmlElement | str], open_lists: list[HtmlElement]
 ) -> None:
     found = _LEVEL.search(_style(node))
+    # Word may skip a level, but a list can only be nested in an item of the level above.
     level = min(int(found[1]) if found else 1, len(open_lists) + 1, _MAX_LEVEL) or 1
     marker = _NUMBER.match(_take_marker(node))
     tag = "ol" if marker else "ul"

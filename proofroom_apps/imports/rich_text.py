@@ -52,6 +52,7 @@ def _node(node: object, unknown: Counter[str], depth: int) -> str:
     if isinstance(text := node.get("text"), str):
         return _marked(escape(text).replace("\n", "<br>"), node, {})
     children = node.get("children", node.get("content"))
+    # Portable Text defines links in the block, and the marks of its texts name them by key.
     links = {
         str(one.get("_key")): str(one.get("href") or "")
         for one in node.get("markDefs") or ()

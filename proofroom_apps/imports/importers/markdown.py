@@ -117,6 +117,7 @@ class MarkdownReader(Reader):
     def __init__(self, root: Path, options: ImportOptions) -> None:
         self.root, self.options = root, options
         name = options.name or str(root)
+        # The database column of `scope` has 300 characters.
         self.scope = f"{name}#{options.type}#{options.site_locale}"[-300:]
         media = (Path(options.media).resolve(),) if options.media else ()
         self.files = MediaFiles((root, *media), options.fetch)
@@ -131,9 +132,11 @@ class MarkdownReader(Reader):
         self.pages = {page.source_id: page for page in self._find_pages()}
         self.by_key = {_page_key(page.source_id): page.source_id for page in self.pages.values()}
         for page in self.pages.values():
+            # In Eleventy and Obsidian, `blog/blog.md` is the page of the folder `blog`.
             if page.file is not None and page.file.stem == page.file.parent.name:
                 folder_key = _page_key(posixpath.dirname(page.source_id))
                 self.by_key.setdefault(folder_key, page.source_id)
+        # Only unambiguous names are used, so that no link leads to the wrong page.
         loose: Counter[str] = Counter(_loose_key(key) for key in self.by_key)
         self.by_loose = {_loose_key(key): key for key in self.by_key if loose[_loose_key(key)] == 1}
         names: Counter[str] = Counter(_name_of(key) for key in self.by_key)
@@ -150,6 +153,7 @@ class MarkdownReader(Reader):
                 continue
             try:
                 head, text, _remark = read_file(page.file)
+            # `items` reports it.
             except (ValueError, OSError):
                 continue
             key = _page_key(page.source_id)
@@ -168,6 +172,7 @@ class MarkdownReader(Reader):
             folder = posixpath.dirname(page.source_id)
             for name in _ADDRESSES:
                 if slug := line_of(head.get(name)):
+                    # A slug with a leading slash is relative to the root of the site.
                     below = "" if slug.startswith("/") else folder
                     for address in {
                         posixpath.join(below, slug),
@@ -189,6 +194,7 @@ class MarkdownReader(Reader):
                 self.pictures.setdefault(path.name.lower(), self._id_of(path))
             if path.suffix.lower() in _SUFFIXES:
                 above_file = path.parent
+                # A folder above pages may be a page too, even without a file.
                 while above_file != self.root:
                     folders.setdefault(self._id_of(above_file), [])
                     above_file = above_file.parent
@@ -199,10 +205,12 @@ class MarkdownReader(Reader):
         above_all = posixpath.commonpath(with_pages) if with_pages else ""
         for name in above_all.split("/") if above_all not in ("", ".") else ():
             folder = posixpath.normpath(posixpath.join(max(wrappers, key=len), name))
+            # A folder with files belongs to the hierarchy.
             if name not in _WRAPPERS or folders[folder]:
                 break
             wrappers.add(folder)
         owners: dict[str, str | None] = {".": None}
+        # By depth: the owner of a folder is that of its parent or below it.
         for folder in sorted(
             folders, key=lambda name: (name.count("/"), name) if name != "." else (-1, "")
         ):
@@ -221,6 +229,7 @@ class MarkdownReader(Reader):
                 if own is None and beside is None:
                     own = next((path for path in folders[folder] if path.stem == stem), None)
                 locale_root = _locale_of(stem) and parent_folder in wrappers
+                # `guide/de/` is the folder `guide` in another language, not a page below it.
                 if _locale_of(stem) and not locale_root:
                     stem, above, beside = posixpath.basename(parent_folder), None, None
                 if not self.type.hierarchical or locale_root or folder in wrappers:
@@ -272,6 +281,7 @@ class MarkdownReader(Reader):
             try:
                 head, text, remark = read_file(page.file)
             except (ValueError, OSError) as error:
+                # Remarks belong to the outline; otherwise they would be repeated for each level of posts.
                 if not wanted:
                     yield Remark(page.source_id, str(error), "error")
                 continue
@@ -373,6 +383,7 @@ class MarkdownReader(Reader):
         source = MarkdownSource(
             page_title=lambda address: self._title_at(address, page.source_id),
             included=lambda name: self._included(name, page.source_id),
+            # Some programs read `.md` as MDX; an import at the start of the text shows it.
             is_mdx=page.source_id.endswith(".mdx") or bool(_IMPORT.search(text)),
             variables={name: line for name in head if (line := line_of(head[name]))},
         )
@@ -459,6 +470,7 @@ class MarkdownReader(Reader):
         """Return the page of the source that an address leads to."""
         path = self._path_of(address)
         if not path:
+            # A label of MyST may be in another page, although its address is only a fragment.
             label = unquote(address[1:]).lower() if address.startswith("#") else ""
             key = self.labels.get(label, "")
             return self.by_key.get(key) if key and key != _page_key(base) else None
@@ -566,6 +578,7 @@ def _title_of(
     title = line_of(head.get("title")) or words or _readable(name) or "Untitled"
     if heading is not None and heading is blocks[0]:
         has_image = any(kind(one) == "image" for one in children(heading))
+        # A heading with a picture stays, since the title would lose the picture.
         if attributes(heading).get("level") == 1 and words == title and not has_image:
             return title, list(blocks[1:])
     return title, list(blocks)
