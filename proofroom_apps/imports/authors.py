@@ -26,6 +26,7 @@ def read_authors(
     emails: list[str] = []
     names: list[str] = []
     for one in value if isinstance(value, list) else [value]:
+        # A key, as pages of Docusaurus name authors. It is the name if the description has none.
         if isinstance(one, str) and isinstance(entry := (described or {}).get(one), Mapping):
             one = {"name": one, **entry}
         if isinstance(one, Mapping):

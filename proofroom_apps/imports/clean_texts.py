@@ -17,6 +17,7 @@ from proofroom.core.validation.input_validation import NOT_IN_LINES, NOT_ON_A_LI
 from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of
 from proofroom_apps.imports.items import Item, MenuEntryItem, MenuItem, PostItem, Remark, TermItem
 
+# Lone surrogates: databases refuse them in text.
 _HALF: Final = re.compile("[\ud800-\udfff]")
 _CHARACTERS_NAMED: Final = 20
 

@@ -32,6 +32,7 @@ def locale_of(word: str) -> str:
     """Return the site language for a word such as `de`, `pt-br` or `en_US`; empty if there is none."""
     known = {locale.lower(): locale for locale in settings.CMS_ENV.locales}
     whole = word.lower().replace("_", "-")
+    # A region that the site lacks falls back to the language: `de-at` to `de`.
     return known.get(whole) or known.get(whole.partition("-")[0], "")
 
 
@@ -86,6 +87,7 @@ class Reader(ABC):
         """
         try:
             return read(is_wanted)
+        # An unreachable database is no defect of the post.
         except DATABASE_UNREACHABLE:
             raise
         # A source may break a parser in any way; one unreadable post must not stop the run.
@@ -93,6 +95,7 @@ class Reader(ABC):
             problem = sentence_of(error)
         if is_wanted:
             try:
+                # Without its content, the post keeps its place in the outline and its title in the report.
                 return replace(read(False), problem=problem)
             except Exception as error:
                 problem = sentence_of(error)

@@ -27,6 +27,7 @@ def read_date(value: object) -> datetime | None:
     zone = timezone.get_default_timezone()
     found: datetime | None = None
     try:
+        # A datetime is a date too, so it is tested first.
         if isinstance(value, datetime):
             found = value if value.tzinfo else value.replace(tzinfo=zone)
         elif isinstance(value, date):
@@ -35,12 +36,15 @@ def read_date(value: object) -> datetime | None:
             seconds = value / 1000 if abs(value) >= _MILLISECONDS else value
             found = datetime.fromtimestamp(seconds, UTC)
         elif isinstance(value, str):
+            # Sources write a space before the zone, as in `2019-03-04 05:06:07 +0000`.
             text = _OFFSET.sub(r"\1", value.strip())
+            # A day may have other separators and no leading zeros, such as `2019/3/4`.
             if day := _DAY.fullmatch(text):
                 found = datetime(int(day[1]), int(day[2]), int(day[3]), tzinfo=zone)
             else:
                 found = parse_moment(text.replace("/", "-"), zone=zone) or _mail_date(text)
         found = found.astimezone(UTC) if found is not None else None
+    # `fromtimestamp` raises OverflowError or OSError for numbers that are no date.
     except (ValueError, OverflowError, OSError):
         return None
     return found if found is not None and found.year >= _FIRST_YEAR else None

@@ -38,13 +38,16 @@ def read_csv(path: Path) -> RecordFile:
     A row with more cells than the header becomes an error of the report. Raises `RuleViolation`.
     """
     text, remarks = _decoded(path)
+    # Excel's first line, which names the delimiter.
     named = re.match(r"sep=(.)\r?\n", text)
     text = text[named.end() :] if named else text
+    # Python's default of 131,072 characters is too small for a long text.
     csv.field_size_limit(10_000_000)
     rows = csv.reader(
         StringIO(text, newline=""),
         delimiter=named[1] if named else _delimiter_of(text),
         skipinitialspace=True,
+        # Ambiguous quotes are refused, since a guess could lose text.
         strict=True,
     )
     found = RecordFile([], [], remarks)
@@ -108,6 +111,7 @@ def read_json(path: Path, place: str = "") -> RecordFile:
     except RecursionError:
         raise RuleViolation(_("The file is nested too deeply.")) from None
     except ValueError as error:
+        # Not `splitlines`: strings of JSON may contain other line separators.
         lines = [line for line in text.split("\n") if line.strip()]
         try:
             found = [json.loads(line) for line in lines]
@@ -164,6 +168,7 @@ def _decode(path: Path) -> tuple[str, str]:
         )
     content = path.read_bytes()
     beginning = content[:2000]
+    # UTF-16 without a byte order mark: every second byte of Western text is 0.
     zeros = [beginning[start::2].count(0) * 4 > len(beginning) // 2 for start in (0, 1)]
     encodings = ["utf-8-sig", "cp1252"]
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -175,6 +180,7 @@ def _decode(path: Path) -> tuple[str, str]:
             return content.decode(encoding).replace("\x00", ""), encoding
         except UnicodeDecodeError:
             continue
+    # Windows-1252 leaves some bytes undefined, Latin-1 none.
     return content.decode("latin-1").replace("\x00", ""), "latin-1"
 
 

@@ -80,6 +80,7 @@ class RecordReader(Reader):
     ) -> None:
         self.file, self.records, self.options = file, file.records, options
         # Files with the same name in different folders are different sources.
+        # The database column of `scope` has 300 characters.
         self.scope = f"{options.name or path.resolve()}#{options.type}"[-300:]
         media = (Path(options.media).resolve(),) if options.media else ()
         self.files = MediaFiles(media, options.fetch)
@@ -126,6 +127,7 @@ class RecordReader(Reader):
         return found
 
     def items(self, wanted: Collection[str] = ()) -> Iterator[Item]:
+        # Remarks belong to the outline, which is read without `wanted`.
         if not wanted:
             yield from self.file.remarks
             yield from self._remarks_on_columns()
@@ -142,6 +144,7 @@ class RecordReader(Reader):
                 if not wanted:
                     yield Remark(place, _("No title; skipped."), "error")
                 continue
+            # Never the number of the row, which changes when rows are added.
             source_id = self._line(record, "id") or self._line(record, "slug") or title
             terms: list[tuple[str, str]] = []
             for taxonomy in ("tags", "topics"):
@@ -157,6 +160,7 @@ class RecordReader(Reader):
             for name in media if not wanted else ():
                 found, _lost = files_in(self._value(record, name))
                 for number, file in enumerate(found):
+                    # The post brings its first file, so that is listed only for its texts. Others fit no field.
                     if number or file.alt_text:
                         yield replace(file, address=self.file_key(file.address, ""))
             item = self.read_post(
@@ -223,6 +227,7 @@ class RecordReader(Reader):
             if named and not locale_of(named):
                 remarks.append(unknown_locale(place, named, locale))
         old_path = self._line(record, "oldPath")
+        # A line has no newline, so without a site nothing matches.
         if old_path.startswith(self.options.site or "\n"):
             old_path = old_path[len(self.options.site) :] or "/"
         is_path = old_path.startswith("/") and old_path != "/"
@@ -288,6 +293,7 @@ class RecordReader(Reader):
         text = "" if value is None or isinstance(value, bool) else str(value)
         if self.format == "markdown":
             return read_markdown(text)
+        # HTML without paragraph tags separates paragraphs with empty lines.
         has_bare_lines = self.format == "text" or "<p" not in text
         text = escape(text) if self.format == "text" else text
         content.add_html(text, has_bare_lines=has_bare_lines)
@@ -327,6 +333,7 @@ class RecordReader(Reader):
         place = self.mapping.get(name)
         if place is None:
             return None
+        # The name of a column may contain a dot.
         return record[place] if place in record else value_at(record, place)
 
     def _line(self, record: JsonObject, name: str) -> str:

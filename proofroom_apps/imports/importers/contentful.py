@@ -33,6 +33,7 @@ _TAGS: Final = {
     "list-item": "li", "table": "table", "table-row": "tr", "table-cell": "td",
     "table-header-cell": "th", **{f"heading-{level}": f"h{level}" for level in range(1, 7)},
 }  # fmt: skip
+# Entries have no address in an export, so links between them get one with this prefix.
 _ENTRY: Final = "/contentful-entry/"
 _DEEPEST: Final = 60
 
@@ -131,6 +132,7 @@ class _Space:
                 locale = code.split("-")[0]
                 if not is_written:
                     continue
+                # The default language is always imported, in the site's language if need be, with a remark.
                 if locale not in settings.CMS_ENV.locales and code != self.default:
                     other_locales[code] += 1
                     continue
@@ -181,6 +183,7 @@ class _Space:
 
     def value(self, value: object, code: str, depth: int = 0) -> object:
         """Return a field in a language, else in the default one; links to files and entries become objects."""
+        # Only the value of a whole field is an object of languages.
         if isinstance(value, Mapping) and depth == 0:
             value = value.get(code, value.get(self.default))
         if isinstance(value, list) and depth < 3:
@@ -279,6 +282,7 @@ class ContentfulReader(RecordReader):
         if not isinstance(node, Mapping):
             return ""
         if depth > _DEEPEST:
+            # The post is then reported as nested too deeply.
             raise RecursionError
         kind = str(node.get("nodeType"))
         if kind == "text":
@@ -357,6 +361,7 @@ class ContentfulReader(RecordReader):
         if value in (None, ""):
             return ""
         if isinstance(value, str):
+            # The title of the entry is above its texts already.
             is_title = escape(" ".join(value.split())) == title
             return "" if is_title else f"<p>{escape(value)}</p>"
         if _mapping(value).get("nodeType") == "document":
