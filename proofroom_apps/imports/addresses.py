@@ -25,6 +25,7 @@ class PostAddresses:
     writer: ImportWriter
     base: str
     source_id: str = ""
+    # Dicts serve as ordered sets: lists would be searched for each link, which takes quadratic time.
     dead_links: dict[str, None] = field(default_factory=dict)
     dead_places: dict[str, None] = field(default_factory=dict)
     """Links to imported pages with an unknown fragment."""
@@ -77,6 +78,7 @@ class PostAddresses:
                 if image is not None:
                     found.append(image)
                 continue
+            # The ids served only to resolve links; they are no attribute of a stored heading.
             if child.get("type") == "heading":
                 attrs = cast("Mapping[str, Json]", child.get("attrs") or {})
                 made["attrs"] = {name: one for name, one in attrs.items() if name != SOURCE_IDS}
@@ -109,12 +111,14 @@ class PostAddresses:
         if asset is not None:
             return {**node, "attrs": {**attrs, "src": url_of(asset.file.name)}}
         self.missing_files.append(address)
+        # A picture of the web is shown from there. A dry run imports no files, so a missing one means nothing.
         if address.startswith(("http://", "https://")) or self.writer.is_dry_run:
             return node
         alt = str(attrs.get("alt") or "")
         if not alt:
             return None
         text: JsonObject = {"type": "text", "text": alt}
+        # The picture may be a link; its text is then the same link.
         return {**text, "marks": node["marks"]} if "marks" in node else text
 
     def report(self) -> list[str]:
@@ -129,6 +133,7 @@ class PostAddresses:
             "so it now links to the page itself."
         )
         found += [text % {"address": one[:300]} for one in self.dead_places]
+        # A dry run imports no files, so every picture would be reported.
         if self.writer.is_dry_run:
             return found
         for address in dict.fromkeys(self.missing_files[:_MOST_NAMED]):

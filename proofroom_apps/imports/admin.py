@@ -89,6 +89,7 @@ _SEVERITIES: Final = ("error", "warning", "info")
 
 def content_importers() -> list[type[ContentImporter]]:
     """Return the sources that the form offers, including those of the site's own apps."""
+    # Archives have their own page, which compares instead of asking for options.
     return [one for one in importers if issubclass(one, ContentImporter)]
 
 
@@ -98,6 +99,7 @@ class OptionalJson(forms.JSONField):
     def to_python(self, value: Any) -> Any:
         try:
             return super().to_python(value)
+        # Python's JSON parser raises it for deeply nested input, and Django's field does not catch it.
         except RecursionError:
             message = self.error_messages["invalid"]
             raise forms.ValidationError(message, code="invalid", params={"value": ""}) from None
@@ -227,6 +229,7 @@ class ExportForm(forms.Form):
         names = [line.strip() for line in self.cleaned_data[field].splitlines() if line.strip()]
         for name in names:
             try:
+                # Checked here, so that the error is at its field instead of in a failed run.
                 find_posts_named(name)
             except RuleViolation as error:
                 raise forms.ValidationError(error.message) from None
@@ -258,6 +261,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
     not_found = gettext_lazy("Import not found.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ImportRun]:
+        # Exports are in the same table, see the proxy `ExportRun`.
         rows = super().get_queryset(request).filter(is_export=False)
         return visible_imports(rows, actor_of(request))
 
@@ -357,6 +361,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
                 else _("Import cancelled. Content already imported is kept."),
             )
             return run
+        # The buttons of an archive are named by modes of the import.
         changed = {"mode": action} if run.source == ARCHIVE else None
         return repeat_run(run_id=run.pk, actor=actor_of(request), changed=changed)
 
@@ -372,6 +377,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         names = ARCHIVE_OUTCOMES if is_archive else OUTCOMES
         outcomes = [name for name in names if any(name in counts for counts in run.counts.values())]
         kinds = {name: kind_label(name) for name in run.counts} if is_archive else _KINDS
+        # A repeated run takes over the chunks, and old ones are deleted: then nothing is left to import.
         may_import = run.is_dry_run and run.state == JobState.DONE and run.chunks.exists()
         return {
             "source_label": self.source_label(run),

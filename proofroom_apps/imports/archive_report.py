@@ -91,6 +91,7 @@ def filter_lines(lines: QuerySet[ImportLine], show: str) -> QuerySet[ImportLine]
     if show == "changed":
         return lines.filter(outcome__in=(Outcome.UPDATED, Outcome.PROPOSED))
     if show == "note":
+        # Notes on the archive as a whole have no outcome.
         return lines.filter(Q(outcome="") | Q(outcome=Outcome.KEPT))
     return lines.filter(outcome=Outcome.CREATED) if show == "created" else lines
 
@@ -112,6 +113,7 @@ def entries_of(run: ImportRun, lines: Iterable[ImportLine]) -> list[ReportEntry]
 def _entry(run: ImportRun, line: ImportLine) -> ReportEntry:
     url = ""
     if line.kind == "posts" and line.object_id is not None:
+        # A post that a dry run would create has no page yet.
         is_here = line.outcome != Outcome.CREATED or not run.is_dry_run
         page = "review" if line.outcome == Outcome.PROPOSED and not run.is_dry_run else "change"
         url = reverse(f"admin:content_post_{page}", args=[line.object_id]) if is_here else ""

@@ -43,6 +43,7 @@ def execute_archive(run: ImportRun, path: Path, actor: Actor, mode: Mode) -> Non
                 listener=report.add,
                 watch=watch,
             )
+        # The import's transaction is rolled back, and the run has its final state already.
         except RunCancelled:
             return
         counts: JsonObject = outcome.to_json()
@@ -75,6 +76,7 @@ class _Spool:
             return
         if said.conflict:
             self.conflicts[said.kind] = self.conflicts.get(said.kind, 0) + 1
+        # Unchanged objects are only in the counts, or they would fill the report of a second import.
         if said.outcome == Outcome.UNCHANGED and not said.conflict:
             return
         fields: list[Json] = [
@@ -103,6 +105,7 @@ class _Spool:
 
     def _write(self, line: JsonObject) -> None:
         self.number += 1
+        # Further lines are only counted, as in the reports of other imports.
         if self.number <= MAX_LINES:
             self._file.write(orjson.dumps(line) + b"\n")
 

@@ -74,6 +74,7 @@ def unpack(archive: Path, folder: Path) -> None:
 
 def content_folder(folder: Path) -> Path:
     """Return the folder with the content of an archive that was unpacked into `folder`."""
+    # macOS adds hidden files and a folder `__MACOSX` to its archives.
     inside = [path for path in folder.iterdir() if not path.name.startswith((".", "__MACOSX"))]
     # Most archives hold one folder, which is the content.
     return inside[0] if len(inside) == 1 and inside[0].is_dir() else folder

@@ -70,6 +70,7 @@ def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
             if size > MAX_BYTES:
                 text = _("The archive is larger than %(most)s GB. Export it on the command line.")
                 raise RuleViolation(text % {"most": MAX_BYTES // 1024**3})
+            # A worker that was killed may have left parts of an earlier try.
             ImportChunk.objects.filter(run=run).delete()
             target.seek(0)
             for number, block in enumerate(iter(lambda: target.read(CHUNK_BYTES), b"")):
@@ -103,4 +104,5 @@ def open_export(run: ImportRun, actor: Actor) -> Iterator[bytes]:
     if not is_done or is_over or not run.chunks.exists():
         raise NotFound(_("This archive has expired. Export it again."))
     numbers = run.chunks.order_by("number").values_list("number", flat=True)
+    # One query per part, so that only one part of a large archive is in memory.
     return (bytes(run.chunks.get(number=number).content) for number in numbers.iterator())

@@ -116,6 +116,7 @@ def run_command(
     if run.state == JobState.FAILED:
         raise RuleViolation(run.why)
     outcomes = {*run.counts.get("posts", {}), *run.counts.get("items", {})}
+    # Single failures are lines of the report. The command fails only if nothing was imported.
     if outcomes == {"failed"}:
         raise RuleViolation(_("No posts could be imported. See the entries above."))
 
@@ -243,6 +244,7 @@ def execute_items(
 
         plan = make_plan(reader, importer.name, tick)
         run = _begin(run, reader, plan, tell)
+        # Read before anything is written: posts link to headings of posts that are written later.
         places = read_places(reader, frozenset(plan.posts), tick)
         writer = ImportWriter(importer.name, reader, plan, options, actor, run.is_dry_run, places)
         turn = _Turn(run, writer, tell, ends)
@@ -251,6 +253,7 @@ def execute_items(
         except RunTakenOver:
             return
         except TimeoutError:
+            # This turn has used its time. Another one continues from the stored position.
             IMPORT_RUNS.send_later(run.pk)
             return
     except RuleViolation as error:
@@ -296,6 +299,7 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
             ),
         ),
     ]
+    # Level by level: a parent has to exist before the posts below it.
     for level in range(plan.levels):
         stages.append(("posts", _posts_of_level(turn, reader, plan, level)))
     stages += [
@@ -310,6 +314,7 @@ def _write_all(turn: _Turn, reader: Reader, plan: ImportPlan) -> None:
             continue
         done = turn.run.position if stage == turn.run.stage else 0
         for position, step in enumerate(steps(), 1):
+            # A reader yields its items in the same order each time, so their number is enough to resume.
             if position > done:
                 turn.note(kind, step, stage, position)
 

@@ -23,6 +23,7 @@ _PLAYERS: Final = frozenset({"iframe", "embed", "object"})
 _TITLE_MAX: Final = 160
 _CAPTION_MAX: Final = 300
 """Maximum length of a caption in characters; a longer one is also text below the module."""
+# Addresses of the site may be longer than those of the source, so a part of the limit stays free.
 MAX_PROSE: Final = RICH_TEXT_MAX_BYTES * 3 // 4
 """Maximum size in bytes of a prose module with the source's addresses. A longer text continues in the next one."""
 

@@ -48,7 +48,9 @@ def merge_modules(
     )
     unused = list(before)
     matched: dict[int, tuple[str, str, str]] = {}
+    # Unchanged modules first, so that a changed one is not matched with an unchanged one of its type.
     for number, (type, props) in enumerate(modules):
+        # Without `data`, the comparison is with properties of the site, which were normalized by validation.
         digest = hash_of(props) if data is not None else hash_of(validate_props(type, props))
         found = next((one for one in unused if one[1:] == (type, digest)), None)
         if found is not None:
@@ -75,6 +77,7 @@ def merge_modules(
             if old is not None and old[2] != _digest_for(old, type, props, data):
                 result[at] = replace(result[at], props={**result[at].props, **props})
             place = at + 1
+        # A known module that is missing was removed on the site, and stays removed.
         elif old is None:
             result.insert(place, module)
             place += 1

@@ -66,11 +66,13 @@ def places_of(title: str, modules: Sequence[ModuleItem]) -> PagePlaces:
                 words = _letters(text)
                 number = seen[words]
                 seen[words] += 1
+                # The title leads to the top of the page, unless a heading has the same words.
                 if not number and places.words.get(words) == "":
                     places.words[words] = here
                 # Most programs number the second heading 1, this site 2.
                 places.words.setdefault(f"{words}{number}" if number else words, here)
                 by_rule.setdefault(_letters(here), here)
+    # Last, so that names by the rules of other programs come first.
     for name, here in by_rule.items():
         places.words.setdefault(name, here)
     return places

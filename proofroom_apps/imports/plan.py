@@ -165,6 +165,7 @@ def _parents_first(terms: Iterable[TermItem]) -> list[TermItem]:
     for term in by_id.values():
         branch: dict[tuple[str, str], TermItem] = {}
         key = (term.taxonomy, term.source_id)
+        # `branch` ends a cycle of parents.
         while key in by_id and key not in branch and key not in ordered:
             branch[key] = by_id[key]
             key = (term.taxonomy, by_id[key].parent_id or "")
@@ -174,6 +175,7 @@ def _parents_first(terms: Iterable[TermItem]) -> list[TermItem]:
 
 
 def _day_of(item: PostItem) -> datetime | None:
+    # A publication date in the future is not imported, see `_PostWriter._dates`.
     dates = (item.published_at, item.created_at)
     return next((one for one in dates if one is not None and one <= timezone.now()), None)
 
@@ -204,6 +206,7 @@ def _set_levels(plan: ImportPlan) -> None:
             current = parent
         for one in reversed(branch.values()):
             parent = plan.posts[one.parent_id] if one.parent_id else None
+            # Levels count from 0, and the post is one below its parent.
             if parent is not None and (parent.level + 2 > MAX_DEPTH or parent.locale != one.locale):
                 plan.remarks.append(
                     Remark(
@@ -277,6 +280,7 @@ def _set_paths(plan: ImportPlan) -> None:
             owners.setdefault(post.path, post.source_id)
         for post in new:
             wanted, base = post.path, post.slug
+            # The same tries as in `_PostWriter._create_at_free_slug`, so that both get the same address.
             for number in range(2, SLUG_TRIES + 1):
                 is_own = owners.setdefault(post.path, post.source_id) == post.source_id
                 if is_own and post.path not in others and not _is_reserved(post):
@@ -334,6 +338,7 @@ def _posts_at(plan: ImportPlan, posts: list[PlannedPost]) -> dict[_Place, tuple[
     for part in batches(slugs):
         rows = Post.objects.alive().filter(type__in=types, slug__in=part)
         for row in rows.only("type", "locale", "slug", "parent_id", "title"):
+            # A post that came from another item of the source is not the same post.
             if row.pk not in imported:
                 found[row.type, row.locale, row.slug, row.parent_id] = (row.pk, row.title)
     return found

@@ -46,6 +46,7 @@ _LIMITED: Final = {
 def write_post(writer: ImportWriter, item: PostItem) -> WrittenItem:
     """Create, update or skip a post. If validation fails, nothing is stored and the outcome says so."""
     planned = writer.plan.posts[item.source_id]
+    # A copy, to restore the plan if the post is not stored.
     before = replace(planned)
     try:
         with transaction.atomic():
@@ -140,6 +141,7 @@ class _PostWriter:
                 self.unresolved.add("featuredMediaId")
                 self.addresses.missing_files.append(item.featured_image)
         if item.parent_id:
+            # A parent that is missing this time must not be removed from the post.
             self.unresolved.add("parentId")
         if self.planned.parent_id is not None:
             parent_id = self.writer.post_id(self.planned.parent_id)
@@ -244,6 +246,7 @@ class _PostWriter:
                         dates=dates,
                     )
             except RuleViolation as error:
+                # Another number helps only if the slug is in use.
                 if "slug" not in error.details or number == SLUG_TRIES:
                     raise
                 continue
@@ -290,6 +293,7 @@ class _PostWriter:
         if source is None or source.locale == self.item.locale or source.type != self.item.type:
             return None
         group = Post.objects.alive().filter(translation_group=source.translation_group)
+        # A group has at most one post per language.
         return None if group.filter(locale=self.item.locale).exists() else source
 
     def _check(self, fields: JsonObject, made: list[ModuleDocument], terms: list[str]) -> None:
@@ -338,6 +342,7 @@ class _PostWriter:
             return self._written("unchanged", post.path, post)
 
         def edit(current: PostDocument) -> PostDocument:
+            # The post may have changed since `base` was read, so merge into the current document.
             again, _made = merge_modules(current, modules, data, made)
             patched = document_edits.patch_fields(current, changed)
             return replace(self._with_terms(patched, data, terms), modules=again)
@@ -395,6 +400,7 @@ class _PostWriter:
     ) -> PostDocument:
         """Return the document with the source's terms instead of its earlier ones. Terms chosen on the site stay."""
         before = set(cast("list[str]", (data or {}).get("termIds") or ()))
+        # Earlier versions stored only a hash of the terms.
         if data is not None and data.get("terms") == hash_of(sorted(terms)):
             before = set(terms)
         gone = before - set(terms) if self.has_all_terms else set()
@@ -420,6 +426,7 @@ class _PostWriter:
         terms: list[str],
         before: Mapping[str, Json] | None = None,
     ) -> None:
+        # Unresolved fields were not imported this time, so their last import stays on record.
         kept = {name: one for name, one in _hashes_in(before).items() if name in self.unresolved}
         old_terms = cast("list[str]", (before or {}).get("termIds") or [])
         data: JsonObject = {

@@ -70,6 +70,7 @@ def _make_folder(folder: Path, run: ImportRun, importer: RunSource) -> None:
     try:
         upload = made / _UPLOAD
         with upload.open("wb") as file:
+            # A chunk has a megabyte, so only a few are in memory.
             for chunk in run.chunks.order_by("number").iterator(chunk_size=4):
                 file.write(bytes(chunk.content))
             # Sync before the rename: after a power cut the folder must not contain a truncated file.

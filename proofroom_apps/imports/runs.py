@@ -55,6 +55,7 @@ class ImportRunner(JobRunner[ImportRun]):
         rows = ImportRun.objects.select_related("by")
         run = rows.filter(pk=job_id, state=JobState.RUNNING).first()
         if run is not None:
+            # The report is in the language in which the run was started.
             with override(run.language or settings.LANGUAGE_CODE):
                 try:
                     self._carry_out(run, self.actor_of(run))
@@ -85,6 +86,7 @@ class ImportRunner(JobRunner[ImportRun]):
         return super().explain(job, error) or sentence_of(error)
 
     def resume(self, job: ImportRun) -> None:
+        # A run of the command has no file in the database, so no worker can continue it.
         if job.is_export or job.chunks.exists():
             super().resume(job)
         else:
@@ -184,6 +186,7 @@ def repeat_run(
     Raises `Conflict` if the file was deleted.
     """
     actor.require_person("import content")
+    # The lock: of two requests at the same time, the second one finds no chunks.
     rows = ImportRun.objects.select_for_update(of=("self",))
     before = visible_imports(rows, actor).filter(pk=run_id).first()
     if before is None:
@@ -210,6 +213,7 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
     if run is None:
         raise NotFound(_("Import not found."))
     if run.by_id != actor.user.pk:
+        # Only administrators may end the runs of others.
         actor.require("database.manage")
     elif not run.is_export:
         actor.require("posts.create")

@@ -119,16 +119,19 @@ class ImportWriter:
                 self._assets[item.address] = None
                 return WrittenItem("updated", item.address, text, known.pk)
             kept = replace(
+                # The library's texts, which may have been edited, also describe the new file.
                 item, alt_text=known.alt_text or item.alt_text,
                 description=known.description or item.description,
             )  # fmt: skip
             added = self._add_file(kept)
             if added.outcome == "failed":
+                # Posts continue to use the old file.
                 self._assets[item.address] = known
                 return added
             return replace(added, outcome="updated", message=text)
         wanted = _texts(item.alt_text, item.description)
         is_new_text = "texts" in before and before["texts"] != wanted
+        # Texts that were edited on the site are not overwritten.
         is_text_of_source = _texts(known.alt_text, known.description) == before.get("texts")
         if is_new_text and item.address in self.plan.files and is_text_of_source:
             if not self.options.live:
@@ -235,6 +238,7 @@ class ImportWriter:
             row = self.imported("file", address)
             seen = visible_assets(Asset.objects.all(), self.actor)
             found = seen.filter(pk=row.object_id).first() if row else None
+            # A missing file is not cached, because `load_files_of` skips files in the cache.
             if found is not None:
                 self._assets[address] = found
         return self._assets.get(address)
@@ -379,6 +383,7 @@ class ImportWriter:
         place = f"{item.from_path} → {target}"
         try:
             from_path = clean_from(item.from_path)
+            # The post has its old path here, and a redirect to itself would be a loop.
             if from_path == path_in(clean_to(target)):
                 return WrittenItem("unchanged", place)
             if Redirect.objects.filter(from_key=key_of(from_path)).exists():
@@ -410,6 +415,7 @@ class ImportWriter:
         """
         bare, fragment = urldefrag(address)
         key = self.reader.link_key(address, base)
+        # A fragment alone leads to the post itself.
         target = self.plan.addresses.get(key, "") if key else "" if bare else source_id
         path = self.plan.posts[target].path if target else ""
         if path and (fragment or not bare):
