@@ -23,6 +23,7 @@ def _change_menu(menu: Menu, hand: Hand) -> None:
     if not hand.places:
         return
     menu.name = clean_name(name, NAME_MAX)
+    # Replaced addresses must be valid. Posts deleted meanwhile must not block the change.
     menu.items = clean_items(items, frozenset(map(str, menu_post_ids(menu.items))))
     menu.version += 1
     hand.settle({"name": menu.name, **dict(_texts_of(menu.items, "items"))})

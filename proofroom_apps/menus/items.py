@@ -61,6 +61,7 @@ def clean_items(
 def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[Json]:
     if not isinstance(value, list):
         raise invalid(path, gettext("%(path)s must be a list of items.") % {"path": path})
+    # Items of the deepest level have an empty list of children.
     if value and depth > MAX_MENU_DEPTH:
         raise invalid(
             path,
@@ -100,6 +101,7 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
                     "Control characters and line breaks are not allowed here (U+%(ord)s at "
                     "position %(start)s)."
                 )
+                # The position is in the text as sent, before strip().
                 % character_at(found, text.index(label)),
             )
         if len(label) > LABEL_MAX:
@@ -117,6 +119,7 @@ def _clean_level(value: object, path: str, depth: int, seen: set[str]) -> list[J
         if type_ == "post":
             try:
                 cleaned["postId"] = str(UUID(item.get("postId")))
+            # UUID() raises TypeError for None, and AttributeError for a number.
             except (ValueError, TypeError, AttributeError):
                 raise _no_post(here, item.get("postId")) from None
         else:
@@ -140,6 +143,7 @@ def _id_of(value: object, path: str, seen: set[str]) -> str:
             f"{path}.id", gettext("Another item of the menu has the ID %(id)r.") % {"id": id_}
         )
     seen.add(id_)
+    # `seen` has the ids of all levels, so it counts the whole tree.
     if len(seen) > MAX_MENU_ITEMS:
         raise invalid(
             "items",

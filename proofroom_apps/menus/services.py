@@ -86,6 +86,7 @@ def change_menu(
     if reason != APPROVED:
         require_live_change(MENU, actor)
     menu = _lock_menu(menu_id)
+    # Compared under the lock, so that no other writer comes in between.
     if expected_version is not None and expected_version != menu.version:
         raise Conflict(
             _("This menu has changed since you opened it. Reload it and repeat your change."),
@@ -119,6 +120,7 @@ def delete_menu(*, menu_id: UUID | str, actor: Actor) -> UUID:
     _allow(actor)
     require_approver(MENU, actor)
     menu = _lock_menu(menu_id)
+    # delete() sets the primary key of the object to None.
     id_ = menu.pk
     menu.delete()
     delete_revisions(MENU, id_)

@@ -45,7 +45,7 @@ def _has_goal(module: ModuleDocument) -> bool:
     source = str(getattr(getattr(template, "template", None), "source", ""))
     is_marked = _GOAL_MARK in source
     if module.scope != "local":
-        # A global module's values are not in the post, so assume that it has a form if its type allows one.
+        # A global module's values are not in the post, so assume a goal if its type allows one.
         return is_marked or "form-reference" in {
             prop.kind for prop in props_of(definition.Props).values()
         }

@@ -136,6 +136,7 @@ def cached_answer(
         is_kept = is_kept and INCOMPLETE not in tags
         if is_kept:
             answers.put(state, key, answer)
+    # The front cache must not store what this process does not.
     return SiteAnswer(form, state, answer, is_for_all and is_kept)
 
 

@@ -48,7 +48,7 @@ def preview_page(
     only: Collection[str] | None = None,
     typed: SharedPreview = _NOTHING_TYPED,
 ) -> str:
-    """Return the page for `document` at the post's current address. Stores nothing.
+    """Return the HTML page for `document` at the post's current address. Stores nothing.
 
     `only` are ids of the modules to show, if not all. `typed` values of shared content replace the stored ones.
     """
@@ -68,6 +68,7 @@ def preview_page(
     ]
     shown = copy(post)
     for name, column in post_repository.COLUMNS.items():
+        # The page is shown at the live address, which `slug` and `parentId` would change.
         if name in document.fields and name not in ("slug", "parentId", "publishAt"):
             setattr(shown, column, post_repository.column_value(name, document.fields[name]))
     shown.custom_fields = document.custom_fields

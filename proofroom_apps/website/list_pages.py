@@ -125,6 +125,7 @@ def load_list_page(
 
 
 def _last_page(extent: Extent | None) -> int:
+    # Ceiling division.
     return -(-extent.posts // PER_PAGE) if extent is not None else 0
 
 

@@ -44,6 +44,7 @@ def one_line(text: str) -> str:
 
 def first_words(text: str, longest: int = _LONGEST) -> str:
     """Return the beginning of a text in one line, cut between two words if it is too long."""
+    # More than enough for one line; the rest of a long text is not read.
     line = one_line(text[: longest * 4])
     if len(line) <= longest:
         return line
@@ -345,8 +346,9 @@ def _questions(items: Iterable[RenderableModule]) -> Iterator[Json]:
             continue
         entries = item.props.get("items")
         try:
+            # Lists cannot be keys of the cache, so the key is their JSON.
             asked = _kept_asked(orjson.dumps(entries))
-        except TypeError:  # what no column holds, such as numbers of more than 64 bits
+        except TypeError:  # not storable in a column either, such as integers of more than 64 bits
             asked = _find_questions(entries)
         for question, answer in asked:
             accepted: JsonObject = {"@type": "Answer", "text": answer}

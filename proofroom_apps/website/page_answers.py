@@ -64,7 +64,7 @@ def page_number(asked: RequestedPage) -> int | None:
 
 
 def search_answer(asked: RequestedPage, locale: str) -> SiteAnswer | None:
-    """Return a page of search results, or None past the last. Not cached, since queries rarely repeat."""
+    """Return a page of search results, or None past the last. Only browsers may cache it: queries rarely repeat."""
     number = page_number(asked)
     state = _state(asked)
     html = search_page(locale, asked.parameters.get("q", ""), number, state) if number else None

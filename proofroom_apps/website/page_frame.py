@@ -235,7 +235,7 @@ class FeedLink(TypedDict):
 
 
 def feeds_of(around: PageChrome, type: str = "") -> list[FeedLink]:
-    """Return the feeds of the page's type, and of every list that a menu links to."""
+    """Return the feeds of the page's type, and of every list that a menu links to: such lists have posts."""
     frame = around.frame
     if frame is None:
         return _find_feeds(around, type)

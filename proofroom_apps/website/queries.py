@@ -360,7 +360,7 @@ class PostSummary:
 class ListedPosts:
     """Posts of a listing. `rows` is the data read of them, `images` those of the modules that open their pages.
 
-    A row is JSON besides the opening module, so equal content has equal text.
+    Apart from the opening module, a row is JSON text, so that equal content is recognised by equal text.
     """
 
     locale: str

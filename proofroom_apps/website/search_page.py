@@ -52,8 +52,10 @@ def make_snippet(text: str, asked: Sequence[Word]) -> SafeString:
     hits = _hits(text, asked)
     begin = _best(hits)
     if begin:
+        # Begin at a word, but not far before the match: a text may have no spaces.
         begin = max(0, text.rfind(" ", 0, max(0, begin - _BEFORE)) + 1, begin - 2 * _BEFORE)
     end = len(text) if len(text) - begin <= _LENGTH else text.rfind(" ", begin, begin + _LENGTH)
+    # rfind() gives -1 without a space: then cut inside the word.
     end = end if end > begin else begin + _LENGTH
     inside = [(left - begin, right - begin) for left, right in hits if begin <= left < right <= end]
     before, after = "… " if begin else "", " …" if end < len(text) else ""
@@ -73,6 +75,7 @@ def _is_meant(word: str, asked: Sequence[Word]) -> bool:
     for number, one in enumerate(asked):
         if word == one.folded or (len(word) >= _STEM and one.folded.startswith(word)):
             return True
+        # The last word may be unfinished, so it may be short.
         if word.startswith(one.folded) and (number == last or len(one.folded) >= _STEM):
             return True
     return False
@@ -123,6 +126,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
     posts = load_found_posts(hits.page(begin, begin + PER_PAGE))
     if not posts and number > 1:
         return None
+    # A page that is not full is the last one, so its results need no count.
     total = RowCount(begin + len(posts))
     if len(posts) == PER_PAGE:
         total = hits.estimate(MAX_RESULTS)

@@ -26,7 +26,7 @@ Spelled = tuple[int, str]
 def suggest_words(asked: Sequence[Word], locale: str) -> str:
     """Return the query with unknown words replaced; empty without suggestions.
 
-    One query for near words. If there are some, three more, two of them if no post has them all.
+    One query for near words. If there are some, three more, or only two if no post has all words.
     """
     if not 0 < len(asked) <= MAX_WORDS:
         return ""

@@ -58,7 +58,10 @@ def arm_page(
 
 
 def page_with(path: str, locale: str, module_id: str) -> FoundPost | None:
-    """Return the published page at a path, in the arm that contains the module."""
+    """Return the published page at a path, in the arm that contains the module; None without a page.
+
+    The visitor saw this arm, since the module was on the page.
+    """
     found = queries.find_published_post(path, locale)
     choice = _choice_with(module_id, found) if found is not None and found.arms else None
     if found is None or choice is None or choice.arm is None:
@@ -91,6 +94,7 @@ def _choice_with(module_id: str, found: FoundPost) -> ArmChoice | None:
     except ValueError:
         return None
     arms = {arm.post_id: arm for arm in found.arms}
+    # The id comes from the address: accept modules of this post and of its arms only.
     placed = PostModule.objects.filter(pk=id_, post_id__in=[found.post.pk, *arms])
     holder = placed.values_list("post_id", flat=True).first()
     return ArmChoice(arms.get(holder)) if holder is not None else None

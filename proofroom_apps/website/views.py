@@ -55,10 +55,12 @@ def _answer(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
         return arm_page(request, asked, found) or _missing(locale)
     if found is not None:
         return found.response()
+    # Only after a miss, because the check for a page costs a query.
     return _redirect_to_canonical(request, asked.path) or _missing(locale)
 
 
 def _search(request: HttpRequest, asked: RequestedPage, locale: str) -> HttpResponseBase | None:
+    # Search answers are not cached, so every request costs queries.
     refused = rate_limit_response(request)
     if refused is not None:
         return refused

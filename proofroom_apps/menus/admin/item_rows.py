@@ -66,9 +66,11 @@ def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     for id_ in ids[: MAX_MENU_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
         sent = data.get(f"depth-{id_}", "")
+        # isdigit() accepts "²" too, which int() rejects, hence isascii().
         depth = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 3 else 0
         kind = "post" if data.get(f"type-{id_}") == "post" else "custom"
         texts = [data.get(f"{name}-{id_}", "") for name in ("label", "url", "postId")]
+        # A row can be at most one level below the row before it, whatever the form says.
         found.append(MenuRow(id_, min(depth, deepest), texts[0], kind, texts[1], texts[2]))
     return found
 
@@ -116,6 +118,7 @@ def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     before, own, after = list(rows[:place]), list(rows[place:end]), list(rows[end:])
     depth = own[0].depth
     if way == "remove":
+        # The children of a removed item move up one level.
         return before + _shifted(own[1:], -1) + after
     if (
         way == "in"
@@ -125,6 +128,7 @@ def move_row(rows: Sequence[MenuRow], id_: str, way: str) -> list[MenuRow]:
     ):
         return before + _shifted(own, 1) + after
     if way == "out" and depth:
+        # Move behind the later siblings, or they would become children of this item.
         last = next((at for at, row in enumerate(after) if row.depth < depth), len(after))
         return before + after[:last] + _shifted(own, -1) + after[last:]
     if way == "up" and (start := _before(rows, place)) is not None:

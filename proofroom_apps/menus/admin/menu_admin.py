@@ -140,11 +140,12 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
 
 
 def read_items(data: QueryDict) -> object:
-    """Return the items that a form sent, as JSON or row by row. Raises `ValueError`."""
+    """Return the items that a form sent: as JSON by the script, else row by row. Raises `ValueError`."""
     if "items" in data:
         try:
             found: object = json.loads(str(data["items"]))
             reject_unstorable(found, "items")
+        # Invalid JSON raises JSONDecodeError, which is a ValueError already.
         except RecursionError:
             raise ValueError(_("This is nested too deeply.")) from None
         except RuleViolation as error:

@@ -37,6 +37,7 @@ class Command(makemessages.Command):
         more, together = folder / f"{self.domain}-kept.pot", folder / f"{self.domain}-all.pot"
         try:
             more.write_text("\n\n".join([HEAD, *kept]) + "\n", encoding="utf-8")
+            # An entry in both files is taken from `potfile`, with its source references.
             words = ("--use-first", f"--output-file={together}", potfile, str(more))
             run([program("msgcat"), *words], check=True, capture_output=True)  # noqa: S603  # no shell reads them
             super().write_po_file(str(together), locale)
