@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy
 class FeedbackConfig(AppConfig):
     name = "proofroom_apps.feedback"
     label = "proofroom_feedback"
-    verbose_name = "Content"  # the section of the admin that its list stands in
+    verbose_name = "Content"  # the section of the admin with its list
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:

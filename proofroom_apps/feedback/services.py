@@ -23,6 +23,7 @@ CONTENT_MAX: Final = 5_000
 SELECTOR_MAX: Final = 500
 MAX_COORDINATE: Final = 1_000_000
 """Largest coordinate, in pixels."""
+# All but tab, line feed and carriage return.
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
@@ -94,6 +95,7 @@ def change_feedback(
         row.category = _one_of("category", category, FeedbackCategory.values)
     if content is not None:
         row.content = _clean_content(content)
+    # Authors may sort their own notes without this permission.
     if row.category != before[1] and row.author_id != actor.user.pk:
         actor.require("feedback.resolve")
     if row.content != before[2] and row.author_id != actor.user.pk:
@@ -142,10 +144,12 @@ def _lock_feedback(feedback_id: UUID | str, actor: Actor) -> Feedback:
 
     Raises `NotFound`, also if its post is in the trash, and `NotAllowed` for a post out of scope.
     """
+    # Lock only the note: the filter joins its post.
     rows = Feedback.objects.select_for_update(of=("self",)).filter(post__deleted_at__isnull=True)
     row = find_by_id(filter_by_visible_post(rows, actor), feedback_id)
     if row is None:
         raise NotFound(_("Feedback not found."))
+    # Without a scope, save the query for the post.
     if actor.scopes:
         require_in_scope(row.post, actor)
     return row

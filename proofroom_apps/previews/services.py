@@ -1,4 +1,4 @@
-"""Preview links: created, opened and revoked. The token in the address is not stored."""
+"""Preview links: created, opened and revoked. Only holders of the address know its token, which is not stored."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ LONGEST_HOURS: Final = 720
 USUAL_HOURS: Final = 24
 LAYERS: Final = tuple(name for name, _ in PREVIEW_LAYERS)
 _BYTES: Final = 32
+# 32 bytes as Base64 without padding.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
 
 
@@ -51,6 +52,7 @@ def create_preview_link(
         raise invalid(
             "layer", gettext("layer must be one of: %(layers)s.") % {"layers": ", ".join(LAYERS)}
         )
+    # bool is a subclass of int: True would count as 1 hour.
     if isinstance(hours, bool) or not 1 <= hours <= LONGEST_HOURS:
         message = gettext("expiresInHours must be a whole number from 1 to %(longest_hours)s.") % {
             "longest_hours": LONGEST_HOURS
@@ -80,6 +82,7 @@ def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Acto
     link = find_by_id(post.preview_links, link_id)
     if link is None:
         raise NotFound(gettext("This post has no preview link %(link_id)s.") % {"link_id": link_id})
+    # Before the deletion, which sets the id to None.
     _record("revoked", link, actor)
     link.delete()
 
@@ -96,6 +99,7 @@ def open_preview(token: str, *, counts: bool = True) -> OpenedPreview | None:
     if closed_reason(link) is not None or link.post.deleted_at is not None:
         return None
     if counts:
+        # One UPDATE, so that concurrent visits are all counted.
         PreviewLink.objects.filter(pk=link.pk).update(views=F("views") + 1)
     layer = None if link.layer == "source" else Layer(link.layer)
     return OpenedPreview(link, link.post, open_layers(link.post).document(layer))

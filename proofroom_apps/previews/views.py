@@ -1,4 +1,4 @@
-"""`/preview/<token>`: a page of the site with the content of a layer."""
+"""`/preview/<token>`: a page of the site with the content of a layer, for holders of the link."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
     refusal = rate_limit_response(request)
     if refusal is not None:
         return _hide_from_caches(refusal)
+    # HEAD shows nothing, so it is no view.
     opened = open_preview(token, counts=request.method == "GET")
     if opened is None:
         return _hide_from_caches(

@@ -144,5 +144,6 @@ class FeedbackViewSet(ApiViewSet):
 
 
 def _present(row: Feedback) -> FeedbackAnswer:
+    # One query for the note with both users, instead of one for each.
     found = Feedback.objects.select_related("author", "resolved_by").get(pk=row.pk)
     return FeedbackAnswer.of(found)

@@ -173,10 +173,11 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
 
 
 def _with_modules(document: PostDocument, demo: DemoPost, images: Ids) -> PostDocument:
-    """Return the document with the file's modules in order. Modules locked by the type's group stay in place."""
+    """Return the document with the file's modules in order. Modules that the type's group locks keep place and lock."""
     shared = shared_modules()
     document = document_edits.seed_group(document, None, shared)
     for module in document.modules:
+        # The file's modules replace the unlocked ones of the type's group.
         if not module.locked:
             document = document.without_module(module.id)
     locked = {module.type: module.id for module in document.modules}
@@ -221,6 +222,7 @@ def ensure_staged(staged: DemoStaged, editor: User) -> bool:
     layer = Layer.AI_REVIEW if staged.agent else Layer.REVIEW
     post = Post.objects.alive().filter(slug=staged.post, locale=staged.locale).first()
     writer = agent_user(staged.agent) if staged.agent else editor
+    # A decided proposal leaves an empty draft, and must not be staged again.
     if post is None or writer is None or post.drafts.filter(layer=layer).exists():
         return False
 

@@ -33,6 +33,7 @@ def find_frame(url: str) -> tuple[str, str]:
         parts = urlsplit(url)
         host = (parts.hostname or "").lower()
         port = parts.port
+    # Raised for an invalid port or IPv6 address.
     except ValueError:
         return "", ""
     if host in _YOUTUBE:
@@ -56,6 +57,7 @@ def find_frame(url: str) -> tuple[str, str]:
         if found is None:
             vimeo = ""
         else:
+            # Unlisted videos have a second part in their address, which the player needs as `h`.
             secret = f"&h={quote(found[2])}" if found[2] else ""
             vimeo = f"https://player.vimeo.com/video/{found[1]}?dnt=1&autoplay=1{secret}"
         address, host = vimeo, "player.vimeo.com"

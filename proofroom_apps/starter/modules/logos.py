@@ -54,6 +54,7 @@ class Logos(Module):
         logos: list[Mapping[str, object]] = []
         for item in entries(props, "items"):
             name, image = text(item, "name"), picture(context, item.get("imageId"))
+            # The text says whose logo it is, not what it looks like.
             shown = {**image, "alt": name or image.get("alt")} if image else None
             if name or image:
                 logos.append({"name": name, "url": item.get("url"), "image": shown})

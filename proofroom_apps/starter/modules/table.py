@@ -15,6 +15,7 @@ from proofroom.definitions.props import text
 MOST_ROWS: Final = 300
 MOST_COLUMNS: Final = 30
 _MAX_UNIT_LENGTH: Final = 3
+# As in Markdown, a bar after a backslash is text.
 _APART: Final = re.compile(r"\t|(?<!\\)\|")
 
 
