@@ -93,6 +93,7 @@ def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -
     runs = seen.filter(agent_id__in=[item.id for item in found])
     # Two queries for all agents: the latest time of each, then the rows with these times.
     latest = dict(runs.order_by().values_list("agent_id").annotate(last=Max("created_at")))
+    # Runs of other agents may have one of these times; the next line drops them.
     rows = runs.filter(created_at__in=set(latest.values())).defer("context", "value")
     last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}
     rights = permissions_of(Role.AI_AGENT)

@@ -147,6 +147,7 @@ def generate_asset(
         run = AgentRun.objects.filter(pk=UUID(actor.run_id)).first() if actor.run_id else None
     try:
         made, choice = make_within_budget(prompt, size, actor, run)
+    # As a RuleViolation, a lost run would look like a refused call of a tool.
     except (ProviderStopped, CmsError):
         raise
     except ProviderError as error:

@@ -52,6 +52,7 @@ def _find_batch(event: Event) -> list[Notice]:
     """Return the user who started the batch, if this was its last run."""
     batches = AgentBatch.objects.filter(runs__pk=UUID(str(event.payload["id"])), by__isnull=False)
     batch = batches.first()
+    # The event is of one run; only the last one completes the batch.
     if batch is None or batch.runs.filter(status__in=UNFINISHED).exists():
         return []
     return [Notice([batch.by_id], str(batch.pk), str(batch.pk))] if batch.by_id else []

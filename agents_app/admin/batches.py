@@ -144,6 +144,7 @@ class AgentBatchAdmin(ListAdmin[AgentBatch]):
     list_display_links = ("agent",)
     list_filter = (("agent_id", BatchAgentFilter),)
     list_per_page = 50
+    # Saves a second COUNT for each filtered list.
     show_full_result_count = False
     ordering = ("-created_at", "pk")
 

@@ -187,6 +187,7 @@ def cancel_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
         status=RunStatus.CANCELLED, finished_at=now, doing=""
     )
     for run in rows:
+        # A run that was never claimed has changed nothing.
         if run.attempts:
             take_back(run)
         run.status = RunStatus.CANCELLED
@@ -211,10 +212,12 @@ def revert_batch(*, batch_id: UUID | str, actor: Actor) -> AgentBatch:
     batch = AgentBatch.objects.select_for_update(no_key=True).get(pk=batch.pk)
     if AgentRun.objects.filter(batch=batch, status__in=UNFINISHED).exists():
         raise Conflict(_("This batch is still running. Cancel it first."), code="batch_unfinished")
+    # The revert is pending already; a second message is not needed.
     if batch.revert_asked_at is not None and batch.reverted_at is None:
         return batch
     batch.revert_asked_at, batch.reverted_at = timezone.now(), None
     batch.revert_by_id, batch.revert_via = actor.user.pk, actor.via
+    # Results with an error are removed, so that these runs are tried again.
     batch.reverted = {
         run_id: result for run_id, result in batch.reverted.items() if not result.get("error")
     }
@@ -258,6 +261,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
     if batch.revert_by is None:
         return found | {"error": "Whoever asked for it has no account any more."}
     try:
+        # A savepoint, so that a failed revert leaves the caller's transaction usable.
         with transaction.atomic():
             done = undo_run(run_id=run_id, actor=Actor(user=batch.revert_by, via=via))
     except CmsError as error:

@@ -122,6 +122,7 @@ def limits_of(agent_id: str) -> Sequence[Limit]:
             for unit in UNITS:
                 column = f"{unit}_per_{period}"
                 values: list[int | Decimal | None] = [getattr(row, column) for row in rows_of_key]
+                # The agent's own value precedes the default's.
                 most = next((value for value in values if value is not None), None)
                 if most is not None:
                     found.append(Limit(key, period, unit, Decimal(most)))
@@ -155,6 +156,7 @@ def _used(model: type[Spending | Reservation], agent_id: str, day: date) -> Used
     for row in rows:
         amount = Amount(row["all_tokens"], row["all_cost"].quantize(_MICRO))
         for who in (agent_id, ALL_AGENTS_KEY) if row["is_own"] else (ALL_AGENTS_KEY,):
+            # Usage of the day is usage of its month too.
             for period in PERIODS if row["is_today"] else PERIODS[1:]:
                 found[who, period] += amount
     return found
@@ -318,6 +320,7 @@ def set_budget(*, name: str, changes: BudgetChanges, actor: Actor) -> str:
     actor.require_person("change budgets")
     actor.require("agents.edit")
     lock_budgets()
+    # The keys of NAMES are internal; callers use `default` and `all`.
     if name in NAMES or len(name) > ID_MAX or not name.isprintable():
         raise unknown_agent(name[:ID_MAX])
     key = {wire: key for key, wire in NAMES.items()}.get(name, name)

@@ -80,6 +80,7 @@ def reserve_or_refuse(
 ) -> Reservation | BudgetExceeded:
     lock_budgets()
     if run is not None and run.status == RunStatus.RUNNING:
+        # Another worker may have taken the run since its last heartbeat.
         own = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
         if not own.exists():
             raise ProviderStopped("The run is no longer this worker's.")
@@ -231,7 +232,7 @@ def notify_level(level: Level, limits: Iterable[Limit], used: Used, day: date) -
     """Record each limit without a notice at this level in its period. The caller has locked the budgets."""
     for limit in limits:
         if limit.most <= 0:
-            continue  # somebody forbade all use, and knows
+            continue  # a limit of zero forbids all use, which is no news when reached
         _, is_new = BudgetNotice.objects.get_or_create(
             agent_id=limit.agent_id,
             period=limit.period,

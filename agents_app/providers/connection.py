@@ -54,6 +54,7 @@ class RequestFailure(Exception):
 def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
     """Return the failure for a request's error."""
     name = choice.provider
+    # Raised by `_Bounded` within the request, and wrapped by the library.
     known = _cause(error, RequestFailure)
     if known is not None:
         return known
@@ -61,6 +62,7 @@ def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
         return _failed_with_status(error, choice)
     # Transport errors are wrapped by the library; they are the most precise cause.
     lost = _cause(error, httpx2.TransportError)
+    # The request was never sent, so the provider cannot have worked.
     if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
         sentence = f"{name} could not be reached. Check its address and this server's way out."
         return RequestFailure(ProviderError(sentence), again=True)
@@ -242,6 +244,7 @@ class ProviderConnection:
                     tick()
             return future.result()
         finally:
+            # No effect on a finished coroutine; otherwise it stops the request.
             future.cancel()
 
     def pause(self, seconds: float) -> None:
@@ -257,6 +260,7 @@ class ProviderConnection:
             raise ProviderTimeout(f"{self._provider} did not answer in time.")
 
     async def _hang_up(self) -> None:
+        # Tasks still pending would use the client after it is closed.
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         for task in others:
             task.cancel()

@@ -114,6 +114,7 @@ class ModelConversation:
                 answer = self._read(response, line)
                 if isinstance(answer, BaseModel):
                     return ModelAnswer(answer, retried=retried)
+                # False is an answer of a wrong form; tool calls (True) are no retries.
                 retried += not answer
         raise ProviderError(
             f"{self.choice.provider} ({self.choice.model}) did not answer in the agreed form, "

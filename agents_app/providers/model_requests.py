@@ -218,6 +218,7 @@ class RequestTries:
         except RequestFailure as error:
             self._settle(heard.tokens(sent, worked=error.worked), heard, started, str(error.error))
             raise
+        # Also a stopped run: the provider may charge for the interrupted request.
         except BaseException as error:
             why = str(error) if isinstance(error, ProviderError) else type(error).__name__
             self._settle(heard.tokens(sent, worked=True), heard, started, why)

@@ -122,6 +122,7 @@ def image_cost(
         return None
     if output_tokens:
         return _dollars(input_tokens * price.in_ + output_tokens * price.out)
+    # An unknown size counts as the most expensive one.
     return price.sizes.get(size, max(price.sizes.values()))
 
 

@@ -149,7 +149,7 @@ def open_conversation(
     if choice.provider == DEMO_PROVIDER:
         # Imported here, because most processes use only one of the two.
         from agents_app.providers.demo.conversation import (
-            DemoConversation,  # what nobody asks for is not loaded
+            DemoConversation,
         )
 
         return DemoConversation(

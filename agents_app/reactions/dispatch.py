@@ -174,6 +174,7 @@ def start_reactions(event: Event) -> None:
     deliveries: list[Delivery] = []
     rows: list[RunReaction] = []
     for number, reaction in enumerate(agent.reactions, 1):
+        # The event may be delivered again after some reactions were stored.
         if number in started:
             continue
         row = RunReaction(

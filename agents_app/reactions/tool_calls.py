@@ -68,6 +68,7 @@ def call_reaction_tool(reaction_id: int) -> None:
                 _end(row, _made(row.run, prepared))
     except _LostReaction:
         logger.info("reaction %s was taken from this worker", row.pk)
+    # A conflict may be gone at the next attempt; other CMS errors would come back.
     except Conflict as error:
         _fail(row, error.message, may_retry=True)
     except CmsError as error:
@@ -89,6 +90,7 @@ class _LostReaction(Exception):
 def _claim(reaction_id: int) -> RunReaction | None:
     now = timezone.now()
     until = now + CLAIM_TIMEOUT
+    # The claim moves the due time, so that a second message finds nothing to do.
     due = RunReaction.objects.filter(pk=reaction_id, next_attempt_at__lte=now)
     claimed = due.update(
         status=ReactionStatus.RUNNING,
@@ -127,7 +129,7 @@ def _prepare(row: RunReaction) -> _ReactionCall:
     tool = usable_tool(name, agent.model_copy(update={"llm_config": listing}), actor)
     params = fill_params(reaction.config.tool_params, values_of(run, agent))
     if tool.group == "agents":
-        params.pop("wait", None)  # nobody is there to read the result
+        params.pop("wait", None)  # the result has no reader
     lendable = usable_tools(agent, replace(actor, has_read_untrusted=False))
     # Runs started by the call may use no more tools than this run.
     tools = frozenset({name, *(item.name for item in lendable)})

@@ -88,6 +88,7 @@ def read_replay_input(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayIn
         if run.scope == "field":
             target = find_field(document, run.field_key, run.post_module_id or None)
         return ReplayInput(payload, document, target, _answered(run, messages, document, target))
+    # Post types and modules may have changed since the run.
     except (CmsError, KeyError, TypeError, ValueError):
         raise UnusableRun("its payload does not fit the definitions of today") from None
 

@@ -119,6 +119,7 @@ def _cost(choice: ProviderChoice, size: int, requests: int, output_tokens: int) 
 
 def _sum(costs: Sequence[Decimal | None]) -> Decimal | None:
     known = [cost for cost in costs if cost is not None]
+    # A sum of known costs only would be too low.
     return sum(known, Decimal(0)) if len(known) == len(costs) else None
 
 

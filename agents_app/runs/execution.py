@@ -143,6 +143,8 @@ class RunToolbox(interface.Toolbox):
         self._run = attempt.run
         self._activity = activity
         self._agent = attempt.agent
+        # All tools of the agent; `specs` and `_answer` leave out what a run that has read
+        # untrusted content may not use.
         named = usable_tools(attempt.agent, replace(attempt.actor, has_read_untrusted=False))
         # Runs started by a tool may use no more tools than this run.
         self._actor = replace(attempt.actor, tools=frozenset(tool.name for tool in named))
@@ -179,6 +181,7 @@ class RunToolbox(interface.Toolbox):
                 known = [tool.name for tool in usable_tools(self._agent, self._actor)]
                 lesson = calling.unknown_tool(name, known)
             return ToolAnswer(lesson, ok=False), f"refused: {error.code}"
+        # A stopped run or an exceeded budget ends the run, it is no failed tool.
         except ProviderError:
             raise
         except Exception as error:
@@ -229,6 +232,7 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
                 _stage(attempt, answer, redactor)
                 raise _RollBack
         value = answer.model_dump(mode="json", by_alias=True, exclude_none=True)
+    # Lock the posts before the run, in the same order as tools that write.
     lock_posts(attempt.run)
     updated = owned_rows(attempt.run).update(
         status=RunStatus.SUCCEEDED,
@@ -324,6 +328,7 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
     of its event.
     """
     now, token = timezone.now(), uuid4()
+    # One conditional UPDATE, so that only one of several workers gets the run.
     claimed = (
         AgentRun.objects.filter(pk=run_id, status=RunStatus.QUEUED)
         .exclude(held_back())
@@ -387,6 +392,7 @@ def _converse(
             seconds = (attempt.run.deadline_at - timezone.now()).total_seconds()
         try:
             answer = talk.ask(text, retries=left, seconds=seconds)
+        # Subclasses of ProviderError that end the run in another way.
         except (interface.ProviderTimeout, interface.ProviderStopped):
             raise
         except interface.ProviderError as error:
@@ -397,6 +403,7 @@ def _converse(
             raise
         finally:
             transcript.keep()
+        # Answers of a wrong form and refused answers share one limit.
         left -= answer.retried
         try:
             return finish_run(attempt, answer.output, transcript.redactor)

@@ -113,6 +113,7 @@ def requeue_lost_run(run: AgentRun) -> bool:
 
 def _running(run: AgentRun, silent_since: datetime | None) -> QuerySet[AgentRun]:
     rows = AgentRun.objects.filter(pk=run.pk, attempt=run.attempt, status=RunStatus.RUNNING)
+    # A heartbeat since then means that the worker is alive after all.
     return rows if silent_since is None else rows.filter(heartbeat_at=silent_since)
 
 
@@ -122,7 +123,8 @@ def lock_posts(*runs: AgentRun) -> None:
     ids: set[UUID] = set(written.values_list("post_id", flat=True))
     ids |= {run.post_id for run in runs if run.post_id is not None}
     rows = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
-    # Ordered, so that two transactions lock the same posts in the same order.
+    # Ordered, so that two transactions lock the same posts in the same order. len() runs the
+    # query, which takes the locks.
     len(rows.order_by("pk").values_list("pk"))
 
 
@@ -209,6 +211,7 @@ def cancel_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
     changed = AgentRun.objects.filter(pk=run.pk, status__in=UNFINISHED).update(
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
     )
+    # Before the check, because its message names the current status.
     run.refresh_from_db()
     if not changed:
         raise Conflict(
@@ -262,6 +265,7 @@ def wait_for_run(run: AgentRun, seconds: float) -> AgentRun:
 def _wait(run: AgentRun, until: float) -> AgentRun:
     """Read the run on every notification and every few seconds; without notifications poll continuously."""
     woken = Event()
+    # Set, so that the loop first reads the run again: it may have ended before the subscription.
     woken.set()
     subscription = listen(RUNS_CHANNEL, lambda _: woken.set(), lost=woken.set)
     reported, steps, look_at = None, 0, 0.0

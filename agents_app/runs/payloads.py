@@ -136,6 +136,7 @@ def _modules(document: PostDocument) -> list[Json]:
         value = module.to_json(index)
         del value["moduleInstanceId"]
         if module.scope == "global":
+            # A global module's own props are empty; its shared instance has them.
             value["props"] = shared.get(module.instance_id, {})
         found.append(value)
     return found

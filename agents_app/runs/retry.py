@@ -54,6 +54,7 @@ def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
         return ()
     first = run.first_try_id or run.pk
     tries = AgentRun.objects.filter(Q(pk=first) | Q(first_try_id=first))
+    # Newest first, so that the slice leaves out the oldest tries.
     rows = tries.only("value", "note", "created_at", "status", "staged").order_by("-created_at")
     return [
         FieldCandidate(

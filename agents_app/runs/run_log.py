@@ -25,6 +25,7 @@ from proofroom.core.json import JsonObject
 def record_run(what: str, run: AgentRun, actor: Actor) -> None:
     """Record an event about a run in the caller's transaction."""
     if run.event_id is not None and actor.event_id is None:
+        # Connects the event with the one that triggered the run.
         actor = replace(actor, event_id=run.event_id, hop=run.hop)
     payload: JsonObject = {
         "id": str(run.pk),
@@ -159,6 +160,7 @@ class Transcript:
         if role == "tool":
             self.redactor.add_tool_answer(name, text)
         self._messages += 1
+        # Not stored any more, but its texts were added to the redactor above.
         if self._messages > MAX_MESSAGES:
             return
         stored = (

@@ -155,6 +155,7 @@ def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocumen
                 named[key] = value
         field_name = None if target.module_id is not None else ".".join(target.path)
         _refuse_others("post", named, field_name, target)
+        # `_refuse_others` has checked that the key is there.
         return named[str(field_name)]
     edit = answer.module
     if edit is None:

@@ -172,6 +172,7 @@ class _Marking:
         for child in content:
             text = child.get("text") if isinstance(child, Mapping) else None
             if isinstance(child, Mapping) and isinstance(text, str) and not is_marked:
+                # Rich text has no maximum length, so the mark always fits.
                 changed = self.text(text, len(text) + 20)
                 is_marked = changed != text
                 marked.append({**child, "text": changed})
