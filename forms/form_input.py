@@ -145,6 +145,7 @@ def read_definition(values: Mapping[str, Json]) -> FormInput:
     """Parse a definition from values by API name. Raises `RuleViolation` by path."""
     reject_unstorable(values)
     given = dict(values)
+    # `input_values` and the API write null for no redirect.
     if given.get("redirectUrl", "") is None:
         given["redirectUrl"] = ""
     try:

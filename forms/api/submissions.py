@@ -137,6 +137,7 @@ def _filtered(request: Request, slug: str) -> QuerySet[FormSubmission]:
 
 def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
     """Yield the lines of the file, header first. One column per field, titled by its label."""
+    # The header needs all columns, so a first pass over the rows finds them.
     payloads = rows.order_by().values_list("payload", flat=True)
     columns = columns_of(slug, payloads.iterator(chunk_size=_CSV_CHUNK_SIZE))
     uses = Counter(columns.values())

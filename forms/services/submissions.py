@@ -150,6 +150,7 @@ def _read_number(field: Field, given: Json) -> Json:
     if isinstance(given, str) and _NUMBER.match(given):
         number = float(given)
         given = int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
+    # bool is a subclass of int.
     if isinstance(given, bool) or not isinstance(given, int | float):
         raise InvalidAnswer(gettext("%(label)s must be a number."))
     if not isfinite(given) or abs(given) > MAX_INTEGER:
@@ -160,6 +161,7 @@ def _read_number(field: Field, given: Json) -> Json:
 def _read_date(field: Field, given: Json) -> Json:
     if given is None or given == "":
         return None
+    # fromisoformat() accepts other forms too, such as 20260131.
     if isinstance(given, str) and _DATE.match(given):
         try:
             return date.fromisoformat(given).isoformat()
@@ -218,6 +220,7 @@ def submit_form(
     given = {name: value for name, value in values.items() if name != HONEYPOT}
     with translation.override(language):
         payload = read_answers(fields_of(form), given)
+    # After the validation: invalid submissions do not count against the limit.
     admit()
     content: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
     # The submission and its events are stored together or not at all.
