@@ -69,11 +69,14 @@ def read_lines(text: str) -> tuple[list[RedirectLine], list[LineProblem]]:
     The delimiter is a comma, semicolon or tab, as in the first line. The first line is a header, or a redirect
     with the default columns.
     """
+    # The byte order mark that spreadsheets write.
     text = text.removeprefix("\ufeff")
     if len(text) > MAX_CHARACTERS:
         return [], [LineProblem(1, "", f"A file has at most {MAX_CHARACTERS:,} characters.")]
     first = text.lstrip("\r\n").split("\n", 1)[0][:1000]
+    # max() returns the first of equals, so a single column counts as separated by commas.
     delimiter = max(",;\t", key=first.count)
+    # Strict, so that wrong quoting is reported instead of guessed at.
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
     lines: list[RedirectLine] = []
     problems: list[LineProblem] = []

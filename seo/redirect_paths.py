@@ -38,6 +38,7 @@ def clean_from(value: object) -> str:
         raise invalid(
             "fromPath", _("fromPath contains an escape sequence that is not UTF-8.")
         ) from None
+    # Both forms: `/%2Fhost` is decoded to `//host`, the address of another site.
     if safe_href(value) is None or safe_href(path) is None:
         raise invalid("fromPath", _("fromPath is not a path on this site."))
     if not is_site(path):
@@ -57,6 +58,7 @@ def clean_to(value: object) -> str:
         rest = address.removeprefix(settings.SITE_URL)
         if not is_web:
             address = None
+        # `https://site.test.evil` begins with the URL of the site but is another host.
         elif rest != address and (not rest or rest[0] in "/?#"):
             address = rest if rest.startswith("/") else f"/{rest}"
     # Also checked in decoded form: a client that decodes once more must not reach another site.

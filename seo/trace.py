@@ -254,4 +254,5 @@ def slug_in(pattern: str, path: str, locale: str) -> str | None:
     if fitting is None:
         return None
     values = fitting.groupdict()
+    # The last part of a path is the slug of the post.
     return values.get("slug") or values["path"].rsplit("/", 1)[-1]
