@@ -173,7 +173,10 @@ def _fields(demo: DemoPost, images: Ids) -> JsonObject:
 
 
 def _with_modules(document: PostDocument, demo: DemoPost, images: Ids) -> PostDocument:
-    """Return the document with the file's modules in order. Modules that the type's group locks keep place and lock."""
+    """Return the document with the file's modules in order.
+
+    Modules that the type's group locks keep their place and their lock.
+    """
     shared = shared_modules()
     document = document_edits.seed_group(document, None, shared)
     for module in document.modules:
