@@ -281,6 +281,7 @@ class AgentViewSet(ApiViewSet):
             open_ended_context=body.open_ended_context,
         )
         ids = [row.pk for row in made.runs]
+        # Read again with their steps, so that presenting them sends no query for each.
         rows = {row.pk: row for row in presenters.with_steps(AgentRun.objects.filter(pk__in=ids))}
         answer = {
             "batchId": made.batch.pk,

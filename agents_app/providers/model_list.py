@@ -53,7 +53,7 @@ def list_models(choice: ProviderChoice, *, seconds: float = LIST_TIMEOUT_SECONDS
         return ModelListing(CheckOutcome.SILENT)
     except (httpx2.LocalProtocolError, httpx2.UnsupportedProtocol, httpx2.InvalidURL, ValueError):
         return ModelListing(CheckOutcome.UNUSABLE)
-    except ExceptionGroup:  # what the system says to a port that is none
+    except ExceptionGroup:  # the system's error for an invalid port
         return ModelListing(CheckOutcome.UNUSABLE)
     except httpx2.TransportError:
         return ModelListing(CheckOutcome.UNREACHABLE)

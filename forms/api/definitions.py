@@ -208,6 +208,7 @@ class FormDefinitionViewSet(ApiViewSet):
     def create(self, request: Request) -> Response:
         """Create a form, in the default locale by default."""
         body = _read_input(request)
+        # A new form has no version to compare with.
         body.pop("version", None)
         slug, locale = body.pop("slug", None), body.pop("locale", None)
         if not isinstance(slug, str):

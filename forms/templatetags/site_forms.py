@@ -29,6 +29,7 @@ class ShownField:
 def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, Any]:
     """Return the context of a form. `at` is the id of its module, used as a prefix of all ids on the page."""
     found = context.get("submission")
+    # A page may have several forms; only the submitted one shows the result.
     submission = found if isinstance(found, SubmissionResult) and found.at == at else None
     values: Mapping[str, str] = submission.values if submission else {}
     fields = []

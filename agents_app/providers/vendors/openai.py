@@ -26,6 +26,7 @@ class OpenAIVendor(Vendor):
         from pydantic_ai.providers.openai import OpenAIProvider
 
         provider = OpenAIProvider(**access)
+        # `image_generation` decides on retries, because each image costs.
         provider.client.max_retries = 0
         return OpenAIImageGenerationModel(model, provider=provider)
 
