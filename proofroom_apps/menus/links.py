@@ -59,6 +59,7 @@ def _portable(items: Sequence[Json], there: Collection[str]) -> list[Json]:
 
 
 def _walk(items: MenuItems, depth: int = 0) -> Iterator[Mapping[str, object]]:
+    # The tree may be unvalidated, so its depth is limited here too.
     for item in items if depth < MAX_MENU_DEPTH else ():
         yield item
         yield from _walk(_children(item), depth + 1)

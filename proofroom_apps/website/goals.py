@@ -42,6 +42,7 @@ def _has_goal(module: ModuleDocument) -> bool:
     if definition is None:
         return False
     template = get_template(definition.template())
+    # Templates of other engines than Django's have no source here.
     source = str(getattr(getattr(template, "template", None), "source", ""))
     is_marked = _GOAL_MARK in source
     if module.scope != "local":

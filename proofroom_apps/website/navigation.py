@@ -70,6 +70,7 @@ def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]
 
 def _name_of(locale: str) -> str:
     try:
+        # Raises KeyError for a language that Django does not know.
         return str(get_language_info(locale)["name_local"]).capitalize()
     except KeyError:
         return locale

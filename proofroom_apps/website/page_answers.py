@@ -82,6 +82,7 @@ def _post_at(asked: RequestedPage, address: str, locale: str, form: Representati
     found = find_published_post(address, locale)
     if found is None:
         return None
+    # Markdown is always that of the original.
     if found.arms and form is HTML:
         return found
     # After a submitted form, `sent` is the id of its module.

@@ -164,8 +164,8 @@ def load_surroundings(
     """Return the surroundings. Two queries: the menus, and all posts that they and the page link to or list.
 
     With the content `state` of the page, menus and home pages are usually cached. `near` are the posts above the page
-    and its translations, if they were loaded with it; they save a query. `menus` replace stored ones of their slugs,
-    if no state is given.
+    and its translations, if they were loaded with it: with both, only `post_ids` and `lists` need a query. `menus`
+    replace stored ones of their slugs, if no state is given.
     """
     ids = {*post_ids}
     paths = set(paths_above(place)) if near is None else set()

@@ -64,6 +64,7 @@ def _spelled_in(post: FoundText, unknown: Mapping[str, Sequence[str]]) -> dict[s
     beginnings = {one for near in unknown.values() for one in near}
     size = 0
     for text in (post.post.title, *post.texts):
+        # Bounded like the search in a result, so that long posts take no longer.
         text = unicodedata.normalize("NFC", one_line(text[: _READ - size]))
         size += len(text)
         for begin, end, word in words_beginning(text, beginnings):

@@ -82,6 +82,7 @@ def _posts(words: str, locale: str, who: Scoped) -> list[LinkTarget]:
     own = Case(When(locale=locale, then=Value(0)), default=Value(1), output_field=IntegerField())
     live = Case(When(status=Status.PUBLISHED, then=Value(0)), default=Value(1))
     seen = visible_to(Post.objects.alive(), who)
+    # Placeholders are not approved yet, and variations have no address.
     found = seen.filter(is_placeholder=False, variation_of=None)
     if words:
         found = found.filter(Q(title__icontains=words) | Q(slug__icontains=words))
@@ -123,6 +124,7 @@ def row_for(key: str, locale: str, who: Scoped) -> MenuRow | None:
     """Return a new item that links to the target of the key, or None if the target does not exist."""
     kind, _, rest = key.partition(":")
     if kind == "post":
+        # The key comes from the request: only posts that the user may view.
         seen = visible_to(Post.objects.alive(), who)
         post = find_by_id(seen, rest)
         if post is None:

@@ -126,6 +126,7 @@ class Embed(Module):
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
         url = text(props, "url")
+        # safe_href() also allows paths, and mailto and tel addresses.
         if not url.lower().startswith(("http://", "https://")) or not safe_href(url):
             return {"address": ""}
         frame = frame_address(url, settings.CMS_ENV.embed_hosts)
