@@ -116,7 +116,8 @@ def cached_answer(
     queries name, any other on all content.
     """
     answers.follow(state, tags_changed_since)
-    # Cache only pages of lists, whose number is bounded. Caching any query would let callers fill the cache.
+    # Of the addresses with a query, cache only pages of lists, whose number is bounded: callers could fill the
+    # cache with other queries.
     is_kept = asked.query in ("", f"page={number}")
     key = f"{form.name or 'page'} {asked.full_path}?{asked.query}" if is_kept else ""
     answer = answers.get(state, key) if key else None
