@@ -229,6 +229,7 @@ def run_connection_test(provider: str) -> None:
     lacks = [
         name
         for name in wanted
+        # Lists may name only dated or tagged versions of a model.
         if not any(one == name or one.startswith((f"{name}-", f"{name}:")) for one in found.models)
     ]
     # If the test was requested again meanwhile, this result is discarded; the newer request gets

@@ -89,6 +89,7 @@ class Field(BaseModel):
     @property
     def longest(self) -> int:
         """The maximum number of characters of a value."""
+        # Patterns are matched against short texts only.
         bound = patterns.MAX_TEXT_LENGTH if self.pattern else MAX_LENGTHS[self.type]
         return min(bound, self.max_length or bound)
 

@@ -18,6 +18,7 @@ def find_form(slug: str, locale: str) -> FormDefinition:
     default = settings.CMS_ENV.default_locale
     found: Mapping[str, FormDefinition] = {}
     if is_slug(slug):
+        # Only valid slugs reach the database, since PostgreSQL refuses NUL.
         rows = FormDefinition.objects.filter(slug=slug, locale__in={locale, default})
         found = {row.locale: row for row in rows}
     form = found.get(locale) or found.get(default)

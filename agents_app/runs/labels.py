@@ -126,6 +126,7 @@ def _writing(found: Sequence[str]) -> str:
     ) % {"n": text}
 
 
+# The English texts that a worker stores in `doing`.
 _DOING: Final[Sequence[tuple[re.Pattern[str], Callable[[Sequence[str]], str]]]] = (
     (re.compile(r"Waiting for the model"), lambda _found: _("Waiting for the model")),
     (re.compile(r"Writing, about ([\d,]{1,12}) words so far"), _writing),

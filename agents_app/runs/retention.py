@@ -40,6 +40,7 @@ def forget_runs(event_ids: list[int]) -> None:
     if not runs:
         return
     rows = AgentRun.objects.select_for_update(no_key=True).filter(pk__in=runs)
+    # len() runs the query, which takes the locks.
     len(rows.order_by("pk").values_list("pk"))
     found = AgentRun.objects.filter(pk__in=runs)
     found.filter(status__in=UNFINISHED).update(

@@ -96,6 +96,7 @@ def delete_form(*, slug: str, locale: str | None, actor: Actor) -> FormDefinitio
     """Delete the form in one locale. Its submissions stay."""
     _require_editor(actor)
     form = _lock_form(slug, clean_locale(locale))
+    # Not form.delete(), which would set the id of the returned form to None.
     FormDefinition.objects.filter(pk=form.pk).delete()
     _record("deleted", form, actor)
     return form
