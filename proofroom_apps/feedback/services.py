@@ -58,6 +58,7 @@ def create_feedback(
         element_selector=text,
         author_id=actor.user.pk,
     )
+    # A hidden post gets the same answer as an unknown id.
     rows = Post.objects.filter(deleted_at__isnull=True)
     post = find_by_id(visible_to(rows, actor), post_id)
     if post is None:

@@ -59,6 +59,7 @@ class MenuArchive(TableKind[ArchivedMenu, Menu]):
                 menu, name=row.name, slug=row.slug, locale=row.locale, items=row.items
             )
             import_change(job, MenuKind(), menu.pk, document, name=NAME, title=menu.name)
+        # Only changes of an existing menu can be proposed.
         elif job.mode == Mode.PROPOSE:
             job.differ(NAME, row.name, "menu", None, row.slug)
             job.tell(NAME, Outcome.KEPT, row.name)

@@ -34,7 +34,7 @@ def menu_post_ids(items: MenuItems) -> set[UUID]:
 def portable_items(items: Sequence[Json]) -> list[Json]:
     """Return the items without the addresses of posts, which follow from the posts.
 
-    A deleted post's item becomes a heading if it has a label. One query.
+    A deleted post's item becomes a heading if it has a label; otherwise it is removed with its children. One query.
     """
     named = menu_post_ids([item for item in items if isinstance(item, dict)])
     there = Post.objects.alive().filter(pk__in=named).values_list("pk", flat=True)

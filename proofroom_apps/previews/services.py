@@ -113,6 +113,7 @@ def closed_reason(link: PreviewLink) -> str | None:
     if link.expires_at <= timezone.now():
         return "ended"
     maker = link.created_by
+    # Checked at each visit: a link must not outlast the rights of its creator.
     if maker is None or not maker.has_perm("posts.preview", link.post):
         return "its maker may no longer show previews"
     return None

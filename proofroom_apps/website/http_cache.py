@@ -115,6 +115,7 @@ def cached_answer(
     `Accept` header, so the front cache does not store it. An answer that `is_tagged` depends on the content its
     queries name, any other on all content.
     """
+    # Drops the answers that depend on content changed since the cache's state.
     answers.follow(state, tags_changed_since)
     # Of the addresses with a query, cache only pages of lists, whose number is bounded: callers could fill the
     # cache with other queries.

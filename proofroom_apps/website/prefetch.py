@@ -74,7 +74,7 @@ def featured_image(post: Post) -> SiteImage | None:
 def image_of_post(
     post: Post, shown: Sequence[RenderableModule], media: Mapping[str, SiteImage]
 ) -> SiteImage | None:
-    """Return the featured image, else the image of the module that opens the page. `media` is by id."""
+    """Return the featured image, else that of the opening module. `media` are the modules' images by id."""
     if (image := featured_image(post)) is not None:
         return image
     return _first(opening_media((module.type, module.props) for module in shown), media)

@@ -41,6 +41,7 @@ def arm_page(
     """Return the page at the address of a post with running variations."""
     sent = request.GET.get("sent", "")
     choice = _choice(request, found, sent)
+    # The name is part of the cache key and of the ETag, so arms never share an answer.
     form = replace(HTML, name=choice.name, is_shared=False)
 
     def render() -> RenderedPage:

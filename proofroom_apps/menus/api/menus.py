@@ -135,11 +135,13 @@ class MenuViewSet(DeliveredViewSet):
         """Cache and count reads like the delivery API. Writes are neither cached nor counted."""
         if request.method in READS:
             return super().dispatch(request, *args, **kwargs)
+        # Skips the caching and counting of DeliveredViewSet.
         response = ApiViewSet.dispatch(self, request, *args, **kwargs)
         response["Cache-Control"] = ApiViewSet.cache_control
         return response
 
     def get_authenticators(self) -> list[BaseAuthentication]:
+        # DeliveredViewSet has no authentication and throttle classes; writes need the usual ones.
         return (
             [] if self._reads else [found() for found in _classes("DEFAULT_AUTHENTICATION_CLASSES")]
         )

@@ -118,6 +118,7 @@ def read_posts() -> list[DemoPost]:
     def depth(key: str | None) -> int:
         return 0 if key is None else 1 + depth(parents.get(key))
 
+    # A parent must exist before its children, and the original before its translations.
     return sorted(found, key=lambda post: (post.locale != "en", depth(post.parent), -post.days_ago))
 
 

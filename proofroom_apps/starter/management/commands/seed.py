@@ -52,6 +52,7 @@ class Command(BaseCommand):
         site = reading.read_site()
         people = seeding.ensure_people()
         actor = Actor(user=people["editor"], via="command")
+        # Posts refer to pictures, terms, global modules and forms; menus and proposals to posts.
         images = {
             name: seeding.ensure_image(name, image, actor) for name, image in site.images.items()
         }

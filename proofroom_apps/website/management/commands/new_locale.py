@@ -36,6 +36,7 @@ def empty_catalogue(locale: str) -> str:
     forms = int(re.findall(r"nplurals *= *(\d)", plural)[0])
     many = "\n".join(f'msgstr[{number}] ""' for number in range(forms))
     blank = _TRANSLATION.sub(r'\1 ""', entries)
+    # German has two forms; the language may have more or fewer.
     blank = re.sub(r'msgstr\[0\] ""(?:\nmsgstr\[\d\] "")*', many, blank)
     head = [
         'msgid ""',
