@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from importlib import import_module
 from importlib.util import find_spec
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -78,6 +79,19 @@ def _modules(name: str) -> list[str]:
     return found
 
 
+def _api_patterns() -> list[URLPattern | URLResolver]:
+    """The addresses below /api/ in one list, which a page of the site passes in one step.
+
+    No two apps share one. Those that strangers ask for come first, then those of content.
+    """
+    found = [
+        pattern
+        for module in reversed(_modules("api.urls"))
+        for pattern in import_module(module).urlpatterns
+    ]
+    return sorted(found, key=lambda pattern: not str(pattern.pattern).startswith("public/"))
+
+
 urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/", include("proofroom.accounts.sign_in_urls")),
     AdminURLs("admin/"),
@@ -87,8 +101,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("health/metrics", metrics, name="health-metrics"),
     path("favicon.ico", favicon, name="favicon"),
     re_path(r"^media/(?P<name>.+)$", media_file, name="media-file"),
-    # No two apps share a path here. Content comes first, because it is requested most.
-    *[path("api/", include(module)) for module in reversed(_modules("api.urls"))],
+    path("api/", include(_api_patterns())),
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # an unknown path needs no token
     *[path("", include(module)) for module in _modules("urls")],
     path("", include("proofroom_apps.website.urls")),
