@@ -6,11 +6,10 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import orjson
 from django.core.exceptions import RequestDataTooBig
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from pydantic import AfterValidator, ConfigDict, Field
-from rest_framework.exceptions import Throttled
-from rest_framework.request import Request
-from rest_framework.response import Response
+from rest_framework.exceptions import Throttled, UnsupportedMediaType
 
 from analytics.ingest.report_limits import (
     MAX_BODY_BYTES,
@@ -26,12 +25,13 @@ from analytics.ingest.report_limits import (
 from analytics.ingest.visitor_filter import counts
 from analytics.services.track import Seen, record_events
 from proofroom.core.api.answer import Answer
-from proofroom.core.api.body import Body, Id, body_length
-from proofroom.core.api.django_request import django_request
-from proofroom.core.api.json_format import StrictJsonParser
+from proofroom.core.api.body import Body, Id, body_length, dumps
+from proofroom.core.api.exceptions import handle
+from proofroom.core.api.json_format import read_json
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.bots import is_internal_request
 from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.errors import validate_input
@@ -81,10 +81,8 @@ class TrackedAnswer(Answer):
     accepted: int = Field(ge=0, le=MAX_EVENTS)
 
 
-class PlainJsonParser(StrictJsonParser):
-    """JSON sent as text by `sendBeacon`, to avoid a CORS preflight."""
-
-    media_type = "text/plain"
+_MEDIA_TYPES: Final = ("application/json", "text/plain")
+"""`sendBeacon` sends JSON as text, to avoid a CORS preflight."""
 
 
 def require_small(value: dict[str, Any]) -> dict[str, Any]:
@@ -114,40 +112,73 @@ class TrackViewSet(ApiViewSet):
     """Reports from any visitor. No session is read, no cookie is set, no address is stored."""
 
     authentication_classes = ()
-    parser_classes = (StrictJsonParser, PlainJsonParser)
-    content_negotiation_class = (
-        IgnoreAcceptNegotiation  # a beacon accepts anything and ignores the response
-    )
-    throttle_scope = "public"
+    content_negotiation_class = IgnoreAcceptNegotiation  # a beacon accepts anything and ignores the response
     permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer reports as a plain Django view: REST framework took longer per call than storing the events."""
+        if request.method != "POST":
+            return super().dispatch(request, *args, **kwargs)
+        try:
+            response = _json(200, {"accepted": self.track(request)})
+        except Exception as error:
+            refusal = handle(error, {"view": self})
+            response = _json(refusal.status_code, refusal.data)
+            if "Retry-After" in refusal:
+                response.headers["Retry-After"] = refusal["Retry-After"]
+        for name, value in getattr(request, "rate_limit_headers", {}).items():
+            response.headers[name] = value
+        return response
+
     @extend_schema(request=TRACK_REQUEST, responses={200: TrackedAnswer})
-    def track(self, request: Request) -> Response:
+    def track(self, request: HttpRequest) -> int:
         """Report a view or a click, or up to 100 of them. If one is invalid, it is 422 and nothing is
         stored.
 
         The same JSON as `text/plain` is also accepted, for `sendBeacon`.
         """
-        # Before parsing, because the endpoint is public.
+        if not is_internal_request(request):
+            _count(request, "public")
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig
-        if isinstance(request.data, dict):
-            seen = [_seen(validate_input(request.data, TrackedEvent))]
-        elif not isinstance(request.data, list):
+        body = request.body if body_length(request) else b""
+        if body and request.content_type not in _MEDIA_TYPES:
+            raise UnsupportedMediaType(request.META.get("CONTENT_TYPE", ""))
+        data = read_json(body)
+        if isinstance(data, dict):
+            seen = [_seen(validate_input(data, TrackedEvent))]
+        elif not isinstance(data, list):
             raise invalid("body", "The body must be a JSON object, or a list of them.")
-        elif len(request.data) > MAX_EVENTS:
+        elif len(data) > MAX_EVENTS:
             raise invalid("body", f"The list may have at most {MAX_EVENTS} entries.")
         else:
-            seen = [_seen(_check_entry(place, item)) for place, item in enumerate(request.data)]
+            seen = [_seen(_check_entry(place, item)) for place, item in enumerate(data)]
         # Checked after validation, so that errors are the same for all callers.
-        if not seen or not counts(django_request(request)):
-            return Response({"accepted": 0})
+        if not seen or not counts(request):
+            return 0
         # Each event counts against the rate of the address, unless it is exempt.
-        count = count_caller("events", request, len(seen))
-        if count is not None and count.is_over:
-            set_rate_limit_headers(django_request(request), count)
-            raise Throttled(wait=count.wait)
-        return Response({"accepted": record_events(seen=seen)})
+        _count(request, "events", len(seen))
+        return record_events(seen=seen)
+
+
+def _count(request: HttpRequest, scope: str, hits: int = 1) -> None:
+    """Count hits of the caller. Raises `Throttled` beyond the limit.
+
+    The headers show what is left of the limit on calls, or the limit that was exceeded.
+    """
+    count = count_caller(scope, request, hits)
+    if count is None:
+        return
+    if scope == "public" or count.is_over:
+        set_rate_limit_headers(request, count)
+    if count.is_over:
+        raise Throttled(wait=count.wait)
+
+
+def _json(status: int, data: object) -> HttpResponse:
+    response = HttpResponse(dumps(data), status=status, content_type="application/json")
+    response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _check_entry(place: int, item: object) -> TrackedEvent:

@@ -14,6 +14,23 @@ from proofroom.core.api.body import dumps
 from proofroom.core.validation.input_validation import MAX_DEPTH, is_deeper, reject_unstorable
 
 
+def read_json(body: bytes) -> Any:
+    """Return the value of a JSON body; an empty body is an empty object.
+
+    Raises `ParseError`, and `RuleViolation` with the path of a well-formed value that cannot be stored.
+    """
+    if not body.strip():
+        return {}
+    try:
+        value = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise ParseError(f"The body is not valid JSON: {error}.") from None
+    if is_deeper(value):
+        raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
+    reject_unstorable(value)
+    return value
+
+
 class StrictJsonParser(JSONParser):
     """JSON without NaN, NUL, lone surrogates, numbers beyond 2**53 or nesting beyond 64.
 
@@ -26,17 +43,7 @@ class StrictJsonParser(JSONParser):
         media_type: str | None = None,
         parser_context: Mapping[str, Any] | None = None,
     ) -> Any:
-        body = stream.read()
-        if not body.strip():
-            return {}
-        try:
-            value = orjson.loads(body)
-        except orjson.JSONDecodeError as error:
-            raise ParseError(f"The body is not valid JSON: {error}.") from None
-        if is_deeper(value):
-            raise ParseError(f"The body is nested deeper than {MAX_DEPTH} levels.")
-        reject_unstorable(value)
-        return value
+        return read_json(stream.read())
 
 
 class OrjsonRenderer(JSONRenderer):
