@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
+from django.conf import settings
 from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 # Django's patterns also match comments, and a script whose comment names itself would have no stable hash.
@@ -19,6 +20,7 @@ _IMPORTS: Final = (
     (r"""(?m)^(?P<matched>import\s*["'](?P<url>\.[^"']+)["'])""", 'import "%(url)s"'),
     (r"""(?P<matched>\bimport\(["'](?P<url>\.[^"']+)["']\))""", 'import("%(url)s")'),
 )
+_MOST_URLS: Final = 1000
 
 
 class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
@@ -31,6 +33,24 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
     patterns = (*CompressedManifestStaticFilesStorage.patterns, ("*.js", _IMPORTS))
     max_post_process_passes = 20  # one for each script in the longest chain of imports
     keep_intermediate_files = False
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._urls: dict[tuple[object, ...], str] = {}
+
+    def url(self, name: str, force: bool = False) -> str:
+        """Return the address of a file. A page names a dozen, and each takes Django ten calls to put together."""
+        key = (name, force, self.base_url, settings.DEBUG)
+        found = self._urls.get(key)
+        if found is None:
+            if len(self._urls) >= _MOST_URLS:
+                self._urls.clear()
+            found = self._urls[key] = super().url(name, force)
+        return found
+
+    def save_manifest(self) -> None:
+        super().save_manifest()
+        self._urls.clear()
 
     def stored_name(self, name: str) -> str:
         try:
