@@ -27,7 +27,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.definitions import ModuleProps, modules, post_types
+from proofroom.definitions import FieldType, ModuleProps, modules, post_types
 from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.nodes import attributes, children, kind
 
@@ -260,20 +260,20 @@ def collect_global_references(type_: str, props: Mapping[str, Json]) -> Uses:
 
 def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
     """Return the files that a page shows for these props, without the files that it only links to."""
-    for _, kind_, value in values_in(props, values):
+    for _, kind_, value in values_in(props, values, _KINDS_THAT_SHOW):
         yield from _file_tokens(kind_, value, with_links=False)
 
 
 def _files_by_prop(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
     found: dict[str, set[Token]] = {}
-    for name, kind_, value in values_in(props, values):
-        # Most kinds of props have no files. Skip them before creating a set.
-        if value and kind_ in _KINDS_WITH_FILES:
+    for name, kind_, value in values_in(props, values, _KINDS_WITH_FILES):
+        if value:
             found.setdefault(name, set()).update(_file_tokens(kind_, value))
     return {name: frozenset(tokens) for name, tokens in found.items()}
 
 
-_KINDS_WITH_FILES: Final = frozenset({"media", "richtext", "link", "url"})
+_KINDS_THAT_SHOW: Final[frozenset[FieldType]] = frozenset({"media", "richtext"})
+_KINDS_WITH_FILES: Final[frozenset[FieldType]] = _KINDS_THAT_SHOW | {"link", "url"}
 
 
 def _file_tokens(kind_: str, value: object, *, with_links: bool = True) -> Iterator[Token]:

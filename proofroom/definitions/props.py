@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Final, cast, get_args
 
+import orjson
+
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.json_schema import NULL, Schema, inline_schema
 from proofroom.definitions.fields import FieldType, ModuleProps
@@ -54,7 +56,12 @@ def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
 
 def defaults(props: type[ModuleProps]) -> JsonObject:
     """Return a new dict of the defaults, as JSON."""
-    return cast("JsonObject", props().model_dump(mode="json", by_alias=True))
+    return cast("JsonObject", orjson.loads(_written_defaults(props)))
+
+
+@cache
+def _written_defaults(props: type[ModuleProps]) -> bytes:
+    return orjson.dumps(props().model_dump(mode="json", by_alias=True))
 
 
 def option_label(value: object) -> str:
@@ -129,25 +136,47 @@ def _any_text(value: object, depth: int = 0) -> Iterator[str]:
 
 
 _MAX_DEPTH: Final = 8
+_ANY_KIND: Final = frozenset(get_args(FieldType))
 
 
 def values_in(
-    props: type[ModuleProps], values: object, depth: int = 0
+    props: type[ModuleProps],
+    values: object,
+    kinds: frozenset[FieldType] = _ANY_KIND,
+    depth: int = 0,
 ) -> Iterator[tuple[str, FieldType, object]]:
     """Yield for each value: the name of its top-level prop, the type of its field, and the value.
 
-    Items of lists are yielded one by one. Values that do not fit the definition are skipped.
+    Only values of the `kinds`. Items of lists are yielded one by one. Values that do not fit the definition are
+    skipped.
     """
     if not isinstance(values, Mapping) or depth > _MAX_DEPTH:
         return
-    for prop in props_of(props).values():
+    for prop in _props_with(props, kinds):
         value = values.get(prop.name)
         for item in value if isinstance(value, list) else [value]:
             if prop.nested is None:
                 yield prop.name, prop.kind, item
                 continue
-            for _, kind, inner in values_in(prop.nested, item, depth + 1):
+            for _, kind, inner in values_in(prop.nested, item, kinds, depth + 1):
                 yield prop.name, kind, inner
+
+
+@cache
+def _props_with(props: type[ModuleProps], kinds: frozenset[FieldType]) -> Sequence[Prop]:
+    """Return the props of these kinds, and the props with one of these kinds nested in them."""
+    return [
+        prop
+        for prop in props_of(props).values()
+        if (prop.kind in kinds if prop.nested is None else _has_below(prop.nested, kinds))
+    ]
+
+
+def _has_below(props: type[ModuleProps], kinds: frozenset[FieldType], depth: int = 0) -> bool:
+    return depth <= _MAX_DEPTH and any(
+        prop.kind in kinds if prop.nested is None else _has_below(prop.nested, kinds, depth + 1)
+        for prop in props_of(props).values()
+    )
 
 
 def entries(props: Mapping[str, Json], name: str) -> list[Mapping[str, Json]]:

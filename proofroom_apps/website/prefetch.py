@@ -140,11 +140,12 @@ def collect_prefetches(post: Post, items: Sequence[RenderableModule]) -> Needs:
     """Return the data that a post's page needs. Stored modules may be invalid."""
     needs = Needs()
     sources = {source.field: source.name for source in module_sources}
+    kinds = frozenset[FieldType]({"post-reference", *sources})
     for item in items:
         definition = modules.get(item.type)
         if definition is None:
             continue
-        own = _find_needs(definition, item.props)
+        own = _find_needs(definition, item.props, kinds)
         needs.media.update(own.media)
         needs.lists.update(dict.fromkeys(own.lists))
         for kind, value in own.named:
@@ -168,7 +169,9 @@ class _ModuleNeeds:
     named: tuple[tuple[FieldType, str], ...]
 
 
-def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _ModuleNeeds:
+def _find_needs(
+    definition: type[Module], stored: Mapping[str, Json], kinds: frozenset[FieldType]
+) -> _ModuleNeeds:
     props = {**definition.default_props(), **stored}
     lists: tuple[PostList, ...] = ()
     try:
@@ -182,7 +185,7 @@ def _find_needs(definition: type[Module], stored: Mapping[str, Json]) -> _Module
         lists=lists,
         named=tuple(
             (kind, value)
-            for _, kind, value in values_in(definition.Props, props)
+            for _, kind, value in values_in(definition.Props, props, kinds)
             if isinstance(value, str)
         ),
     )

@@ -188,8 +188,11 @@ class _Renderer:
         return f"<{tag}{extra}>{self._compact(children(cell), depth + 3)}</{tag}>"
 
     def _inline(self, nodes: Sequence[Node]) -> str:
+        found = runs(nodes)
+        if len(found) == 1 and not found[0].marks:  # most paragraphs
+            return self._run(found[0])
         parts: list[str] = []
-        for step in steps(runs(nodes)):
+        for step in steps(found):
             parts += [f"</{_TAGS.get(mark.kind, 'a')}>" for mark in step.closes]
             parts += [_opening(mark) for mark in step.opens]
             if step.run:

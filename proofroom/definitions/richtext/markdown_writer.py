@@ -63,8 +63,9 @@ class _Piece:
             return self.text
         first = self.hides_first or (self.starts_line and self.text[0].isspace())
         last = self.hides_last and (len(self.text) > 1 or not first)
-        middle = escaped(self.text)[int(first) : len(self.text) - int(last)]
-        body = "".join(middle)
+        body = self.text
+        if first or last or _SPECIAL.search(body) or "_" in body:
+            body = "".join(escaped(body)[int(first) : len(body) - int(last)])
         if self.starts_line and not first:
             body = _NUMBERED.sub(r"\1\\\2", body, count=1) if _NUMBERED.match(body) else body
             body = "\\" + body if _AT_LINE_START.match(body) else body
@@ -92,6 +93,10 @@ def escaped(text: str) -> list[str]:
 def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
     """Return the Markdown of inline nodes. `one_line` writes breaks as `<br>`, for headings and cells."""
     found = runs(nodes)
+    if len(found) == 1 and found[0].kind == "text" and not found[0].marks:  # most paragraphs
+        text = found[0].text
+        ends_blank = text[-1].isspace()
+        return _Piece(text, is_text=True, starts_line=True, hides_last=ends_blank).written()
     pieces: list[_Piece] = []
     previous: _Piece | None = None
     for at, step in enumerate(steps(found)):
