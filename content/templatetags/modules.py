@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime, tzinfo
+from functools import lru_cache
 
 from django import template
 from django.conf import settings
+from django.template.defaultfilters import date
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.translation import to_locale
+from django.utils.timezone import get_current_timezone, template_localtime
+from django.utils.translation import get_language, to_locale
 
 from proofroom.definitions.richtext import schema
 from proofroom.definitions.richtext.html import to_html
@@ -16,7 +20,7 @@ from proofroom.definitions.richtext.html import to_html
 register = template.Library()
 
 # The same escapes as in Django's `json_script`.
-_SCRIPT_ESCAPES = {ord(">"): "\\u003E", ord("<"): "\\u003C", ord("&"): "\\u0026"}
+_SCRIPT_ESCAPES = {">": "\\u003E", "<": "\\u003C", "&": "\\u0026"}
 
 
 @register.filter
@@ -60,6 +64,19 @@ def stars(rating: object) -> str:
 
 
 @register.filter
+def written_date(moment: object, form: str) -> str:
+    """Return the same as the filter `date`. Cached, because lists and pages repeat the same moments."""
+    if not isinstance(moment, datetime):
+        return date(moment, form)
+    return _written_date(moment, form, get_language(), get_current_timezone())
+
+
+@lru_cache(maxsize=2000)
+def _written_date(moment: datetime, form: str, language: str | None, zone: tzinfo) -> str:
+    return date(template_localtime(moment), form)
+
+
+@register.filter
 def og_locale(locale: str) -> str:
     """Return a locale in Open Graph format: `pt_BR`."""
     return to_locale(locale)
@@ -69,7 +86,9 @@ def og_locale(locale: str) -> str:
 def json_ld(value: object) -> SafeString:
     """Return structured data for a `script` element of type application/ld+json, escaped so that it can't end the
     element."""
-    text = json.dumps(value, ensure_ascii=False).translate(_SCRIPT_ESCAPES)
+    text = json.dumps(value, ensure_ascii=False)
+    for char, escape in _SCRIPT_ESCAPES.items():
+        text = text.replace(char, escape)
     return mark_safe(text)  # noqa: S308 characters that could end the element are escaped
 
 

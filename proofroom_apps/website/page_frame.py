@@ -145,8 +145,9 @@ class PageChrome:
         """Title of the home page in the page's language, else in the default one, else the host."""
         default = settings.CMS_ENV.default_locale
         for locale in (self.place.locale, default):
+            home = home_path(locale)
             for post in self.neighbours:
-                if post.path == home_path(locale) and post.is_published:
+                if post.path == home and post.is_published:
                     return post.title
         return urlsplit(settings.SITE_URL).hostname or ""
 
@@ -278,6 +279,13 @@ def build_page_context(
     paths = {item["locale"]: item["url"] for item in alternates}
     own = {around.place.locale: around.place.path or home_path(around.place.locale)}
     return {
+        # Most pages have none of these. A missing name costs a template more time than an empty one.
+        "pages": None,
+        "preview": None,
+        "is_uncounted": False,
+        "submission": None,
+        "post_data": "",
+        "intro": "",
         "locale": place.locale,
         "text_direction": "rtl" if is_right_to_left(place.locale) else "ltr",
         "site": {
