@@ -9,7 +9,6 @@ from email.utils import format_datetime
 from functools import lru_cache
 from html import escape
 from typing import Final
-from uuid import UUID
 
 from content.models import Post
 from proofroom.core.caching.content_memo import memoize_by_content
@@ -71,13 +70,13 @@ def authored_description(post: PostSummary) -> str:
     return one_line(post.meta_description) or one_line(post.excerpt)
 
 
-def _first_words_of(ids: list[UUID]) -> dict[UUID, str]:
+def _first_words_of(ids: list[str]) -> dict[str, str]:
     """Return the first words of posts without a description, by id. Two queries, none without ids."""
     if not ids:
         return {}
     posts = list(Post.objects.filter(pk__in=ids))
     found = modules_of(posts)
-    return {post.pk: description_of(post, found.get(str(post.pk), [])) for post in posts}
+    return {str(post.pk): description_of(post, found.get(str(post.pk), [])) for post in posts}
 
 
 def _date(name: str, moment: datetime | None) -> str:

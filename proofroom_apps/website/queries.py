@@ -346,7 +346,7 @@ def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
 class PostSummary:
     """A post in lists and feeds."""
 
-    id: UUID
+    id: str
     title: str
     path: str
     excerpt: str
@@ -378,7 +378,7 @@ class ListedPosts:
 
     def _summary(self, post: Row, opening: str) -> PostSummary:
         return PostSummary(
-            id=UUID(post["id"]),
+            id=post["id"],
             title=post["title"],
             path=post["path"],
             excerpt=post["excerpt"],

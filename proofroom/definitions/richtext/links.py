@@ -53,8 +53,9 @@ def _is_safe(address: str) -> bool:
     # Browsers read a backslash as a slash, and `//host` as another site.
     if not address or "\\" in address or address.startswith("//"):
         return False
-    # Browsers drop tabs and newlines inside a URL, so `java\tscript:` would run.
-    if any(
+    # Browsers drop tabs and newlines inside a URL, so `java\tscript:` would run. A printable address has no
+    # control or format characters, and no white space except plain spaces.
+    if not address.isprintable() and any(
         unicodedata.category(char) in _FORBIDDEN_CATEGORIES or (char != " " and char.isspace())
         for char in address
     ):
