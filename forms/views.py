@@ -120,7 +120,7 @@ def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
     found = page_with(path, locale_of(path), at)
     if found is None:
         return None
-    for item in found.modules():
+    for item in found.modules:
         definition = modules.get(item.type)
         if item.post_module_id == at and definition is not None:
             named = values_in(definition.Props, full_props(definition, item))

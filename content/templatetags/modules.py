@@ -6,12 +6,13 @@ import json
 from collections.abc import Mapping
 from datetime import datetime, tzinfo
 from functools import lru_cache
+from typing import Any
 
 from django import template
 from django.conf import settings
 from django.template.defaultfilters import date
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.timezone import get_current_timezone, template_localtime
+from django.utils.timezone import get_current_timezone, is_aware, localtime
 from django.utils.translation import get_language, to_locale
 
 from proofroom.definitions.richtext import schema
@@ -64,7 +65,7 @@ def stars(rating: object) -> str:
 
 
 @register.filter
-def written_date(moment: object, form: str) -> str:
+def written_date(moment: Any, form: str) -> str:
     """Return the same as the filter `date`. Cached, because lists and pages repeat the same moments."""
     if not isinstance(moment, datetime):
         return date(moment, form)
@@ -73,7 +74,7 @@ def written_date(moment: object, form: str) -> str:
 
 @lru_cache(maxsize=2000)
 def _written_date(moment: datetime, form: str, language: str | None, zone: tzinfo) -> str:
-    return date(template_localtime(moment), form)
+    return date(localtime(moment, zone) if is_aware(moment) else moment, form)
 
 
 @register.filter

@@ -48,7 +48,7 @@ def render_post_markdown(found: queries.FoundPost) -> RenderedPage:
 
 
 def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> RenderedPage:
-    post, items = found.post, found.modules()
+    post, items = found.post, found.modules
     canonical = canonical_of(post)
     head = front_matter(
         {

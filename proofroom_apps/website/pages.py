@@ -74,7 +74,7 @@ def post_page(
     data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
 
     def make() -> str:
-        content = PageContent(post, found.modules(), found.terms, is_counted=is_counted)
+        content = PageContent(post, found.modules, found.terms, is_counted=is_counted)
         return _page_of(content, data, submission)
 
     # Never cache a visitor's form values.

@@ -132,7 +132,7 @@ def needs_of(found: FoundPost) -> Needs:
     return memoize_by_content(
         collect_prefetches,
         {"content": found.content},
-        lambda: collect_prefetches(found.post, found.modules()),
+        lambda: collect_prefetches(found.post, found.modules),
     )
 
 

@@ -109,7 +109,8 @@ class FoundPost:
     def _shown(self) -> Row:
         return self.row if self.arm_row is None else self.arm_row
 
-    def modules(self) -> list[RenderableModule]:
+    @cached_property
+    def modules(self) -> Sequence[RenderableModule]:
         """Return the live modules in order, with the post's overrides applied."""
         return [
             RenderableModule(

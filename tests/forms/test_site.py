@@ -432,7 +432,7 @@ def test_a_preview_shows_the_form_and_cannot_send_it(at):
     found = queries.find_published_post("/contact", "en")
     assert found is not None
 
-    html = page_of(PageContent(found.post, found.modules(), (), preview="Review"))
+    html = page_of(PageContent(found.post, found.modules, (), preview="Review"))
 
     form = html[html.index('<form class="form"') :].partition("</form>")[0]
     assert "This is a preview. The form cannot be submitted here." in form

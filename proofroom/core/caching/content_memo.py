@@ -43,6 +43,7 @@ _MARSHAL_VERSION: Final = 2
 It accepts only plain types and writes different types differently.
 """
 _PLAIN: Final = frozenset({str, bytes, int, float, bool, type(None)})
+_COMPARED_BY_REPR: Final = (datetime, date, time_of_day, timedelta, UUID, Decimal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,6 +183,11 @@ def _plain(value: object) -> object:
     if kind in _PLAIN:
         return value
     name = f"{kind.__module__}.{kind.__qualname__}"
+    if kind in _COMPARED_BY_REPR:
+        return (name, repr(value))
+    if kind is dict:  # which has no attributes
+        pairs = cast("dict[object, object]", value).items()
+        return (name, [], [(_plain(key), _plain(one)) for key, one in pairs])
     if isinstance(value, Promise):
         return ("lazy", str(value))
     if isinstance(value, Enum):
@@ -189,7 +195,7 @@ def _plain(value: object) -> object:
     if isinstance(value, SafeString):
         # A plain str: `marshal` refuses subclasses, and `SafeString.__str__` returns itself.
         return (name, str.__str__(value))
-    if isinstance(value, datetime | date | time_of_day | timedelta | UUID | Decimal):
+    if isinstance(value, _COMPARED_BY_REPR):
         return (name, repr(value))
     if kind in (list, tuple):
         return (name, [_plain(one) for one in cast("Sequence[object]", value)])
