@@ -80,9 +80,9 @@ def _modules(name: str) -> list[str]:
 
 
 def _api_patterns() -> list[URLPattern | URLResolver]:
-    """The addresses below /api/ in one list, which a page of the site passes in one step.
+    """Return the addresses below /api/ in one list, so that pages of the site skip them in one comparison.
 
-    No two apps share one. Those that strangers ask for come first, then those of content.
+    No two apps share a path. Public addresses come first, then content, because they are requested most.
     """
     found = [
         pattern

@@ -112,7 +112,9 @@ class TrackViewSet(ApiViewSet):
     """Reports from any visitor. No session is read, no cookie is set, no address is stored."""
 
     authentication_classes = ()
-    content_negotiation_class = IgnoreAcceptNegotiation  # a beacon accepts anything and ignores the response
+    content_negotiation_class = (
+        IgnoreAcceptNegotiation  # a beacon accepts anything and ignores the response
+    )
     permissions: ClassVar[dict[str, Declared]] = {"track": PUBLIC}
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -206,8 +206,8 @@ def _plain(value: object) -> object:
     own = [(each, _plain(one)) for each, one in sorted(_attributes(value).items())]
     if isinstance(value, Mapping):
         # A subclass may override `items`: a MultiValueDict's has only the last value of each key.
-        pairs = dict.items(value) if isinstance(value, dict) else value.items()
-        return (name, own, [(_plain(key), _plain(one)) for key, one in pairs])
+        entries = dict.items(value) if isinstance(value, dict) else value.items()
+        return (name, own, [(_plain(key), _plain(one)) for key, one in entries])
     if is_dataclass(value) and not isinstance(value, type):
         return (name, own)
     raise TypeError(f"no content to compare: {kind!r}")

@@ -37,7 +37,7 @@ def kind(node: Node) -> str:
 
 def children(node: Node) -> list[Node]:
     value = node.get("content")
-    # What JSON makes is told by its type alone; asking the abstract classes takes ten times as long.
+    # Values from JSON have exact types. Checking the abstract classes takes ten times as long.
     if type(value) is not list and (isinstance(value, str) or not isinstance(value, Sequence)):
         return []
     return [child for child in value if type(child) is dict or isinstance(child, Mapping)]
