@@ -138,7 +138,7 @@ class PostAdmin(ListAdmin[Post]):
         return PostChangeList
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        """Return the list actions of other apps. Django's own actions would bypass the services."""
+        """Return the list actions that the user may run. Django's own actions would bypass the services."""
         return {
             action.name: (_run_on_chosen(action), action.name, action.label)
             for action in (*ACTIONS, *list_actions())

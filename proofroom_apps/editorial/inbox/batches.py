@@ -148,7 +148,7 @@ def inbox_batches(request: HttpRequest) -> HttpResponse:
 
 @service_errors_as_http
 def inbox_batch(request: HttpRequest, batch_id: UUID) -> HttpResponse:
-    """Show the progress of a batch; `?show=` lists the changes with an outcome."""
+    """Show the progress of a batch; `?show=` selects the outcome whose changes are listed."""
     require(request, "posts.view")
     batch = find_batch(batch_id=batch_id, actor=actor_of(request))
     by_layer, asked = _count_items(batch)
@@ -216,7 +216,7 @@ def _count_items(batch: DecisionBatch) -> tuple[Counter[tuple[str, str]], str]:
     asked: Counter[str] = Counter()
     rows = batch.items.order_by().values_list("layer", "outcome", "word")
     for layer, outcome, word, count in rows.annotate(count=Count("pk")):
-        # A change published directly from AI Review counts under Review, as that is what made it live.
+        # A change published directly from AI Review is live, as one approved in Review, so it counts there.
         found[Layer.REVIEW if word == "publish" else layer, outcome] += count
         asked[layer if word == "accept" else word] += count
     submit, approve = asked[Layer.AI_REVIEW], asked[Layer.REVIEW]

@@ -1,7 +1,7 @@
 """Counts of the inbox, shared by its tabs, Home and the navigation.
 
-Changes of posts count in their layer. Changes of global modules, menus and terms count in Review, for users who may
-edit that kind.
+Changes of posts count in their layer. Changes of global modules, menus and terms wait for approval as changes in
+Review do, so they count in Review, for users who may edit that kind.
 """
 
 from __future__ import annotations

@@ -71,7 +71,10 @@ def read_packed(value: str, word: Word) -> list[Marked]:
 
 
 def decide(request: HttpRequest, marks: Sequence[Marked], back: str) -> HttpResponse:
-    """Decide on a few changes at once and redirect to `back`; on many in a batch, and redirect to its page."""
+    """Decide on a few changes at once and redirect to `back`; on many in a batch, and redirect to its page.
+
+    Raises the errors of `decide_queued` and `begin_batch`.
+    """
     note = request.POST.get("note", "")
     if len(marks) > MAX_DECISIONS:
         batch = begin_batch(marks=marks, actor=actor_of(request), note=note)

@@ -54,7 +54,7 @@ _PAGE_SIZE: Final = 25
 _MAX_GROUPS: Final = 6
 _MAX_FILTER_LENGTH: Final = 150
 _MIN_FOR_ALL: Final = 4
-"""Minimum number of similar changes to group; fewer would be only a sample."""
+"""Minimum number of listed changes for the links that decide on all; fewer would be only a sample."""
 Option = tuple[str, str, int]
 
 

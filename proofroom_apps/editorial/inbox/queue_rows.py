@@ -224,7 +224,7 @@ def build_queue_rows(
     *,
     words: dict[str, str] | None = None,
 ) -> list[QueueRow]:
-    """Return the rows for the template. `rows` are from `with_posts`, `words` are decisions by field name.
+    """Return the rows for the template. `rows` are from `join_posts`, `words` are decisions by field name.
 
     One query for runs, one for rejections, at most two for the names of AI clients, and one for each kind of
     referenced object.

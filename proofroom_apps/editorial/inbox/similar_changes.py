@@ -52,7 +52,7 @@ class Sample:
 
 @service_errors_as_http
 def inbox_like(request: HttpRequest, like: str) -> HttpResponse:
-    """GET shows the sample and the others, POST accepts or rejects all ticked changes."""
+    """GET shows the sample and the others, POST makes one decision on all ticked changes."""
     return _answer(request, QueueFilter(like=like))
 
 

@@ -176,7 +176,7 @@ class ReferenceSearch:
     among: list[str]
     without: str
     only_locale: str | None = None
-    """Language of the terms to search; empty for terms of all languages."""
+    """Language of the terms to search: empty for terms that belong to every language, None for no restriction."""
 
 
 @require_safe

@@ -22,7 +22,7 @@ from proofroom.definitions import find_module, find_post_type, modules, own_scop
 from proofroom_apps.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
 
 _PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
-"""The first fields of the panel, in this order; other declared fields follow."""
+"""The first fields of the publishing panel, in this order; its other declared fields follow."""
 _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
@@ -253,7 +253,7 @@ def module_fields(module: ModuleDocument) -> Iterator[tuple[str, EditorField]]:
 def new_module(
     token: str, shared: Mapping[str, tuple[str, Mapping[str, Json]]]
 ) -> ModuleSection | None:
-    """Return the section of a module added in the form: `new-1:callout` or `new-1:callout@slug`."""
+    """Return the section of a module added in the form: `new-1:callout` or `new-1:callout@slug`. None if invalid."""
     id_, _, kind = token.partition(":")
     type_name, _, slug = kind.partition("@")
     if not _NEW_ID.fullmatch(id_):

@@ -134,7 +134,7 @@ def add(request: HttpRequest) -> HttpResponse:
     type_ = sent.get("type") or request.GET.get("type", "")
     parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
     if parent is not None and choices.parents and not choices.is_always_below:
-        # The form always sends a parent; a type without tree ignores it.
+        # The form has one select of parents for all types, so a type without a tree gets a parent too. Ignore it.
         definition = post_types.get(type_)
         parent = None if definition is not None and not definition.hierarchical else parent
     typed = {

@@ -274,7 +274,7 @@ _RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
 
 
 def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
-    """Return the tabs beside the content. The first one with an error is open, else the first.
+    """Return the tabs beside the content. The first one with an error is open, else the settings.
 
     Narrow windows have no room beside the content, which then is a tab too.
     """

@@ -13,7 +13,7 @@ from proofroom_apps.editorial.posts.post_pages import post_url
 
 
 def related_panel(request: HttpRequest, post: Post) -> PostPanel:
-    """Return links to the pages of the posts and links that belong to a post. No query."""
+    """Return the panel of a post. No query."""
     pages = [(gettext("Translations"), "translations"), (gettext("Variations"), "variations")]
     if may(request, "posts.preview"):
         pages.append((gettext("Preview links"), "previews"))

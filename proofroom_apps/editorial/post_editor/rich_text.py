@@ -32,7 +32,7 @@ DOCUMENT: Final = "~doc"
 
 @dataclass(frozen=True, slots=True)
 class InsertChoice:
-    """A choice of the `/` menu on an empty line. `search` are more words that find it; `icon` is an SVG path."""
+    """A choice of the `/` menu on an empty line. `search` are more words that find it; `icon` is SVG path data."""
 
     name: str
     label: str | Promise
@@ -133,7 +133,10 @@ Written: TypeAlias = "str | dict[str, str]"
 
 
 def normalize_line_ends(text: str) -> str:
-    """Normalize line ends as browsers do, so that submitted text compares equal."""
+    """Return the text with LF line ends and no empty lines around it.
+
+    A browser submits other line ends than were stored; so normalized, an unchanged text compares equal.
+    """
     return text.replace("\r\n", "\n").replace("\r", "\n").strip("\n")
 
 

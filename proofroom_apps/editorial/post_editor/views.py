@@ -74,7 +74,7 @@ class ConflictChoice:
 def build_conflict_choices(
     request: HttpRequest, sheet: Sheet, moved: Collection[str]
 ) -> list[ConflictChoice]:
-    """Return the fields that this form and other users changed; empty if the form is invalid."""
+    """Return the fields and modules that both this form and other users changed; empty if the form is invalid."""
     try:
         typed = edit_of(sheet, sheet.document)
     except CmsError:
@@ -335,7 +335,7 @@ def _typed_publication(frame: Frame) -> PublishedAt:
 
 
 def _save_to_review(frame: Frame, sheet: Sheet) -> str:
-    """Stage the form in Review. Return a sentence, empty if nothing was staged."""
+    """Stage the form in Review. Return the labels of the staged values, empty if nothing was staged."""
     version: int | None = version_sent(frame.request)
     if frame.layer is None:
         # The form shows live content, so check its version and not Review's.
@@ -360,7 +360,7 @@ def _save_to_review(frame: Frame, sheet: Sheet) -> str:
 
 
 def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
-    """Raise `Conflict` if Review changes a field that the form overwrites, since the form shows live content."""
+    """Raise `Conflict` if the form, which shows live content, would overwrite a change in Review."""
     live = frame.layers.live
     typed = edit_of(sheet, live)
     unseen = [

@@ -23,7 +23,7 @@ from proofroom_apps.editorial.posts.undo import undo_copy_value
 
 @service_errors_as_http
 def copy_pages(request: HttpRequest) -> HttpResponse:
-    """GET asks whether to copy the pages below, POST copies: few pages at once, many by a worker."""
+    """GET asks whether to copy the pages below, POST copies the page at once, many pages below it by a worker."""
     require(request, "posts.create")
     sent = request.POST if request.method == "POST" else request.GET
     [post, *_others] = chosen_pages(sent.getlist("page"), actor_of(request))

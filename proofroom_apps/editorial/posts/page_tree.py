@@ -63,7 +63,7 @@ class PageNode:
 
 
 def page_tree(request: HttpRequest) -> HttpResponse:
-    """Show a small tree as a whole, a large one below the page `below`; `q` searches it.
+    """Show a small tree as a whole, of a large one the level below the page `below`; `q` searches it.
 
     `part=rows` returns only one level, for the script that opens it in place.
     """

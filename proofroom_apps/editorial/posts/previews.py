@@ -1,4 +1,4 @@
-"""Previews of a post: the page of a layer in a frame, and links for people without an account."""
+"""Previews of a post: the page of a layer in a frame, and temporary links that show it to others."""
 
 from __future__ import annotations
 

@@ -172,7 +172,7 @@ def load_earlier_rejections(post: Post, view: LayerView) -> dict[str, EarlierRej
 
 
 def rejection_reasons(rows: Iterable[QueuedChange]) -> Mapping[int, list[str]]:
-    """Return the earlier reasons for the rows of the inbox, by row id. One query."""
+    """Return texts about earlier rejections for the rows of the inbox, by row id. One query."""
     reasons = {}
     for pk, ones in rejections_before_queued(rows).items():
         latest = next((one.note for one in ones if one.note), "")

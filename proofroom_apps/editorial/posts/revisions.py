@@ -60,7 +60,7 @@ _MOVES: Final[Mapping[str, Promise]] = {
     "post.deleted": gettext_lazy("Moved to trash"),
     "post.restored": gettext_lazy("Restored from trash"),
 }
-"""Status changes by event name."""
+"""Labels of events of the post as a whole, by event name."""
 
 
 @dataclass(frozen=True, slots=True)

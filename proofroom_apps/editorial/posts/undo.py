@@ -55,7 +55,7 @@ def offer_undo_status(
     running: Sequence[UUID] = (),
     was_never_published: bool = False,
 ) -> SafeString | str:
-    """Return an undo button for a status change.
+    """Return an undo button for a status change; empty without permission.
 
     `post` has the new state; status, schedule and running variations are the old ones.
     """

@@ -167,7 +167,7 @@ class CardBuilder:
         )
 
     def retry_action(self, card: ChangeCard) -> FieldAction | None:
-        """Return the link that asks an agent or AI client again, or None if that is not possible."""
+        """Return the link that asks again for a proposal of an agent or AI client, or None if none can be asked."""
         path, mark = card.path, card.mark
         if mark is None or not mark.is_ai or card.kind != "changed":
             return None

@@ -104,7 +104,7 @@ def _carry_out(
         moved = set(error.details) if error.code == "stale_review" else set()
         return _show_problem(now, error.message, moved=moved, status=error.status)
     add_confirmations(request, post, view, done)
-    # After accepting all of AI Review, continue with Review.
+    # If all of AI Review is decided and some of it was submitted, continue with Review.
     is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
     is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole and not done.is_live
     return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
@@ -154,7 +154,7 @@ def _split_by_decision(marked: Mapping[str, str], view: LayerView) -> tuple[list
             decided = words.pop(name) if name in words else whole
             if decided is not None:
                 found[decided].append(name)
-        # The change no longer exists; the service rejects it by name.
+        # The passage or its change no longer exists: pass it on, so that the service refuses it by name.
         for name, word in words.items():
             found[word].append(name)
     return found["accept"], found["reject"]

@@ -174,7 +174,7 @@ def _show(
     is_at_fields = any(control.has_errors for control in controls)
     context = {
         "controls": controls,
-        # Send the current version, so that the next attempt after a conflict can succeed.
+        # Stamps of the current values, not of the submitted ones: after a conflict the next attempt can succeed.
         "stamps": [(unit.path, value_stamp(to_typed(unit.field, unit.value))) for unit in units],
         "problem": error.message if error and not is_at_fields else "",
         "label": label,

@@ -80,7 +80,7 @@ def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRe
 
 
 def preview_response(row: SharedRow, document: JsonObject, post: Post, label: str) -> HttpResponse:
-    """Return the page of a post with that state of the row. Not cached or indexed."""
+    """Return the page of a post as visitors would see it with that state of the row. Not cached or indexed."""
     page = preview_page(post, open_layers(post).live, label, typed=_typed_of(row, document))
     response = HttpResponse(page)
     response["Cache-Control"] = "no-store"

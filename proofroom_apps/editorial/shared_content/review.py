@@ -121,7 +121,10 @@ def shared_approval(request: HttpRequest) -> HttpResponse:
 
 
 def waiting_lines(request: HttpRequest) -> list[tuple[SharedProposal, str, str]]:
-    """Return waiting proposals with label and address, for kinds the user may edit. One query."""
+    """Return waiting proposals with the label of their kind and the address of their review. One query.
+
+    Only of kinds that the user may edit.
+    """
     labels = {kind.name: str(kind.label) for kind in shared_kinds}
     return [
         (row, labels[row.kind], reverse("admin:shared-review", args=[row.kind, row.row_id]))

@@ -40,7 +40,7 @@ def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
 
 
 def _in_locales_of(menu: Menu) -> Q:
-    """Return the locales whose pages show the menu.
+    """Return the condition for posts whose pages show the menu: posts of its locale.
 
     The default language's menu is the fallback for locales without one.
     """

@@ -149,7 +149,7 @@ class _CardDrawer:
                 "user": mark.user,
                 "edited_by": mark.edited_by,
                 "door": shown.door,
-                # An AI client's submission note is its reason.
+                # An AI client's note on submitting is stored as the reason too. Show it once.
                 "note": mark.note if clean_reason(mark.note) != mark.reason else "",
                 "reason": mark.reason,
                 "reason_label": reason_label(mark.via),

@@ -1,4 +1,4 @@
-"""The translations of a post: list, create, mark as up to date; and the panel of related links."""
+"""The translations of a post: list, create, mark as up to date."""
 
 from __future__ import annotations
 

@@ -96,7 +96,7 @@ class TranslatedField:
     """A field of source and translation.
 
     `changes` are the source's changes since it was translated; `waits` are the layers with another value of the
-    translation, with addresses; `mismatches` are the differences in facts.
+    translation, with addresses; `mismatches` are texts on what disagrees with the source.
     """
 
     path: str
@@ -175,7 +175,7 @@ def translate(request: HttpRequest, post_id: UUID) -> HttpResponseBase:
 
 
 def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
-    """Mark these paths as up to date; `all` marks every outdated one."""
+    """Mark these paths as up to date; `all` marks every path that is not up to date."""
     post = frame.post
     with service_errors_as_messages(frame.request):
         found = compare_with_source(post, frame.layers, frame.document, actor_of(frame.request))
@@ -194,7 +194,7 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
 
 
 def _arrange(frame: Frame, verb: str, module_id: str) -> HttpResponse:
-    """Apply the source's added, removed or moved modules to the shown layer."""
+    """Add, remove or order modules as the source did, in the shown layer."""
     request, post, layer = frame.request, frame.post, frame.layer
     actor, version = actor_of(request), version_sent(request)
     with service_errors_as_messages(request):
