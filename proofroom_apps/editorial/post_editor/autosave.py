@@ -30,6 +30,7 @@ from proofroom_apps.editorial.post_editor.form_fields import value_stamp
 from proofroom_apps.editorial.post_editor.rich_text import DOCUMENT, normalize_line_ends
 from proofroom_apps.editorial.posts.post_pages import get_post_or_404
 
+# Fields of the content. The others, such as the CSRF token and the pressed button, belong to one request.
 _KEPT: Final = re.compile(r"(?:post|modules)\..+|was|was_order|order|version|sources")
 _KEPT_OF_NEW: Final = frozenset({"title", "slug", "type", "locale", "parent", "term"})
 MAX_LABELS: Final = 8
@@ -92,13 +93,14 @@ def read_follows(data: QueryDict) -> list[SupersededCopy]:
             )
         except ValueError:
             continue
+    # Times in `PageCopies.fields` have a zone, so a time without one was not sent by a page.
     return [one for one in found if one.saved_at is None or one.saved_at.tzinfo]
 
 
 def copies_of_page(sent: QueryDict) -> PageCopies:
     """Return the copies of a page that shows sent data, or data restored by `form_of`."""
     follows = read_follows(sent)
-    with suppress(ValueError):  # a page that was opened anew has none
+    with suppress(ValueError):  # a newly opened page has not sent a key
         follows.append(SupersededCopy(UUID(sent.get("copy", ""))))
     return PageCopies(uuid4(), follows)
 
@@ -158,6 +160,7 @@ def form_of(copy: Autosave) -> QueryDict:
     data = QueryDict(mutable=True)
     for name, value in copy.entries:
         data.appendlist(name, value)
+    # With the time, so that the copy is not deleted if another window saves it again.
     data["follows"] = f"{copy.pk} {copy.saved_at.isoformat()}"
     return data
 
@@ -190,6 +193,7 @@ def orphaned_texts(sheet: Sheet, data: QueryDict) -> list[str]:
     lost = []
     for name in data:
         text = normalize_line_ends(data.get(name, ""))
+        # Skip the editor's JSON, item counts, and text that the user did not change.
         is_gone = name in fields or name.startswith(gone)
         is_text = is_gone and not name.endswith((DOCUMENT, ".count"))
         if is_text and text.strip() and sheet.was.get(name) != value_stamp(text):
@@ -208,6 +212,7 @@ def offer_copies(
     found = list_copies(
         post_id=post_id, actor=actor_of(request), layer=copy_layer(layer), without=copies.shown
     )
+    # Lazy: each comparison reads a whole form, and only the first few are needed.
     offered = (_offer(copy, document, actor_of(request)) for copy in found)
     return list(islice((one for one in offered if one is not None), MAX_OFFERED))
 
@@ -221,6 +226,7 @@ def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy |
     differing = [
         unit.path
         for unit in sheet.differing()
+        # An added module is named once as a whole, below.
         if not unit.path.startswith("modules.") or unit.path.split(".")[1] in known
     ]
     labels = [label_of(path, document, names) for path in differing]

@@ -92,6 +92,7 @@ class PostChoices:
     def _media(self) -> list[tuple[str, list[Choice]]]:
         seen = visible_assets(Asset.objects.all(), self.who)
         newest = seen.order_by("-created_at").values("pk")[:_MAX_CHOICES]
+        # A chosen file stays available even if the user may not see it: saving must not remove it.
         rows = Asset.objects.filter(Q(pk__in=newest) | Q(pk__in=self.keep))
         listed = rows.order_by("-created_at").values_list("pk", "filename", "alt_text")
         return [("", [(str(pk), f"{name} — {alt}" if alt else name) for pk, name, alt in listed])]
@@ -107,6 +108,7 @@ class PostChoices:
         listed = rows.order_by("type", "title", "path").values_list("pk", "title", "path", "type")
         for pk, title, path, type_name in listed:
             groups.setdefault(type_name, []).append((str(pk), f"{title} — {path}"))
+        # Chosen posts that the user may not view stay chosen, without their titles.
         hidden = sorted(map(str, hidden_post_ids(self.keep, self.who)))
         if hidden:
             groups[""] = [(pk, hidden_title()) for pk in hidden]
@@ -150,6 +152,7 @@ def chosen_ids(typed: Iterable[Typed]) -> Iterator[str]:
 
 def _is_id(text: str) -> bool:
     try:
+        # `UUID` also accepts other spellings, which stored values don't use.
         return str(UUID(text)) == text
     except ValueError:
         return False
@@ -279,6 +282,7 @@ def state_of(address: str, who: Scoped) -> JsonObject:
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
     found = list(Post.objects.alive().filter(path=path).order_by("-status")[:_MAX_AT_PATH])
     post = next((one for one in found if can_view(who, one)), None)
+    # The user may not view it. Visitors may, so say that it is live, but not its title.
     if post is None and any(one.status == Status.PUBLISHED for one in found):
         return _state("live", _("Links to a live page."))
     if post is None:

@@ -140,6 +140,7 @@ def robots_to_form(value: Json) -> Json:
     rules = dict(value) if isinstance(value, Mapping) else {}
     boxes: dict[str, Json] = {}
     for box, rule in _ROBOTS_BOXES.items():
+        # A box can only show an exact False. Any other value stays in the JSON, so that saving doesn't change it.
         boxes[box] = rules.get(rule) is False
         if boxes[box]:
             del rules[rule]
@@ -152,7 +153,7 @@ def robots_from_form(value: Json) -> Json:
         return value
     more = value.get("more")
     if more is not None and not isinstance(more, Mapping):
-        return more  # the service says what is wrong with it
+        return more  # invalid: the service reports it
     rules = dict(more or {})
     rules |= {rule: False for box, rule in _ROBOTS_BOXES.items() if value.get(box) is True}
     return rules or None
@@ -173,6 +174,7 @@ def form_field_of(field: PostField) -> EditorField:
 
 def schedule_field() -> EditorField:
     """Return the field for the publication time of a draft. Its label names the time zone."""
+    # Not in the cached field: the label depends on the user's language and time zone.
     label = gettext("Publish at (%(zone)s)") % {"zone": current_zone_name()}
     return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
 
@@ -213,6 +215,7 @@ def module_sections(
     found: Iterable[ModuleDocument], shared: Mapping[str, Mapping[str, Json]]
 ) -> list[ModuleSection]:
     """Return the sections of modules with their effective values, including props of global modules."""
+    # Cached for this call only, since labels depend on the active language.
     kind_of = cache(ModuleKind.of)
     return [module_section(module, shared, kind_of) for module in found]
 
@@ -256,8 +259,9 @@ def new_module(
     """Return the section of a module added in the form: `new-1:callout` or `new-1:callout@slug`. None if invalid."""
     id_, _, kind = token.partition(":")
     type_name, _, slug = kind.partition("@")
+    # The live preview writes the id into the HTML of a page as it is, so it must not contain markup.
     if not _NEW_ID.fullmatch(id_):
-        return None  # the live preview writes it into a page
+        return None
     if type_name not in modules or (slug and slug not in shared):
         return None
     definition = find_module(type_name)

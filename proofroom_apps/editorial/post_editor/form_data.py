@@ -72,6 +72,7 @@ class Sheet:
 
     def _is_typed_anew(self, unit: FormUnit) -> bool:
         typed = self.typed[unit.path]
+        # The editor sends its document even if the user changed nothing. Its stamp differs from the Markdown's.
         is_rich = unit.field.kind == "richtext"
         return value_stamp(typed) != self.was.get(unit.path) and not (
             is_rich and is_as_stored(typed, unit.value)
@@ -101,7 +102,8 @@ class Sheet:
     def moved(self) -> list[str]:
         """Return the paths that other users changed since the form was shown."""
         sections = module_sections(self.document.modules, dict(self.shared.values()))
-        now = replace(self, modules=sections).stamps()  # those that this form removed, too
+        # All stored modules, including modules that this form removed.
+        now = replace(self, modules=sections).stamps()
         return [path for path, was in self.was.items() if path in now and now[path] != was]
 
 
@@ -179,6 +181,7 @@ def _is_new(path: str) -> bool:
 def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection]:
     """Return the modules in form order, followed by modules that other users added since."""
     known = {module.id: module for module in sheet.modules}
+    # The user removed all modules that the form showed. Only newer ones are left.
     if not tokens:
         return [module for module in sheet.modules if module.id not in sheet.was_order]
     found: list[ModuleSection] = []
@@ -186,6 +189,7 @@ def _modules_in_order(sheet: Sheet, tokens: Sequence[str]) -> list[ModuleSection
         section = known.get(token)
         if section is None and token.startswith(NEW_PREFIX):
             section = new_module(token, sheet.shared)
+        # Tokens such as `new-1:hero` and `new-1:prose` differ, but the names of their fields would be the same.
         if section is not None and any(section.id == other.id for other in found):
             raise invalid("order", _("Two modules of the form have one id. Load the page again."))
         if section is not None:
@@ -216,6 +220,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
     document = document_edits.patch_fields(
         document, {**fields, **({"customFields": custom} if custom else {})}
     )
+    # First create the new modules, since the loop below sets their props.
     document = _arrange_modules(sheet, document)
     for module in sheet.modules:
         values = {
@@ -224,6 +229,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
             if unit in touched
         }
         id_ = sheet.created.get(module.id, module.id)
+        # `document` can be newer than the form, and the module removed from it.
         if values and document.module(id_):
             document = document_edits.update_module(document, id_, props=values)
     return document
@@ -232,6 +238,7 @@ def edit_of(sheet: Sheet, document: PostDocument) -> PostDocument:
 def _arrange_modules(sheet: Sheet, document: PostDocument) -> PostDocument:
     """Return the document with the form's added, removed and moved modules."""
     removed = [id_ for id_ in sheet.was_order if id_ not in sheet.order]
+    # An order that the user did not change must not undo a move by another user.
     if not removed and sheet.order == sheet.was_order:
         return document
     for id_ in removed:

@@ -138,6 +138,7 @@ def read(field: EditorField, data: QueryDict, name: str, who: Scoped) -> Typed:
     """Return the submitted value of that name. A post may be given by its path if the user may see it."""
     if field.kind == "repeater":
         count = data.get(f"{name}.count", "0")
+        # `int` fails for thousands of digits, so check the length first.
         items = min(int(count), ITEMS_MAX) if count.isdecimal() and len(count) < 5 else 0
         return [_read_object(field, data, f"{name}.{at}", who) for at in range(items)]
     if field.kind == "object":
@@ -178,16 +179,18 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
     if field.kind == "richtext":
         return rich_text(typed, old, where)
     if isinstance(typed, list) and isinstance(old, list | tuple):
+        # A form sends choices in the order of its options. The same choices keep their stored order.
         is_same = sorted(map(str, typed)) == sorted(map(str, old))
         return cast("Json", list(old) if is_same else typed)
     if isinstance(typed, bool | list | dict):
         return cast("Json", typed)
     if field.kind == "number":
+        # Some languages write a decimal comma.
         text = typed.strip().replace(",", ".")
         try:
             number = int(text) if text.lstrip("+-").isdecimal() else float(text)
         except ValueError:
-            return typed if text else None  # the definition says what a number is
+            return typed if text else None  # validation reports that it is not a number
         return number
     if field.kind == "json":
         if not typed.strip():
@@ -207,7 +210,7 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         except ValidationError as error:
             raise invalid(where, str(error.message)) from None
         except (ValueError, OverflowError):
-            return typed  # the rules say what a time is
+            return typed  # validation reports that it is not a time
     return None if not typed and (field.is_nullable or field.kind in REFERENCES) else typed
 
 
@@ -225,6 +228,7 @@ def _object(field: EditorField, typed: object, old: Json, where: str) -> Json:
 
 def match_item(field: EditorField, item: object, known: Sequence[Json], at: int) -> Json:
     """Return the stored item of a typed one: an equal item, else the one at its index."""
+    # An equal item first: after a move its stored rich text, which Markdown may not express, must move with it.
     for old in known:
         if _typed_object(field, old) == item:
             return old
@@ -234,6 +238,7 @@ def match_item(field: EditorField, item: object, known: Sequence[Json], at: int)
 def value_stamp(typed: Typed) -> str:
     """Return a short hash of a typed value, to detect changes."""
     text = json.dumps(_unordered(typed), sort_keys=True, ensure_ascii=False)
+    # A stored value can contain half a character (a lone surrogate), for which plain UTF-8 fails.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

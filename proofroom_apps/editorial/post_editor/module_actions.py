@@ -64,6 +64,7 @@ def _add(sheet: Sheet, kind: str, number: str) -> ModuleSection | None:
     """Append a new module with the requested number, or the first free one."""
     taken = {module.id for module in sheet.modules}
     wanted = f"{NEW_PREFIX}{number}" if number.isdecimal() and len(number) < 5 else ""
+    # At most four digits, as `new_module` accepts no more.
     free = (name for n in range(1, 10_000) if (name := f"{NEW_PREFIX}{n}") not in taken)
     name = wanted if wanted and wanted not in taken else next(free)
     module = new_module(f"{name}:{kind}", sheet.shared)
@@ -89,6 +90,7 @@ def _duplicate(sheet: Sheet, module_id: str, number: str) -> None:
         return
     sheet.modules.remove(copy)
     sheet.modules.insert(at + 1, copy)
+    # By field name, since the paths contain the ids of the modules.
     typed = {unit.field.name: deepcopy(sheet.typed[unit.path]) for unit in source.units}
     for unit in copy.units:
         sheet.typed[unit.path] = typed.get(unit.field.name, sheet.typed[unit.path])

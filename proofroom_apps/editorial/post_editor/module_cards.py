@@ -92,6 +92,7 @@ def cards_of(
         name = f"modules.{module.id}"
         is_wrong = any(key == name or key.startswith(f"{name}.") for key in errors)
         is_open = are_few or module.is_new or module.id in opened or is_wrong
+        # A changed field must be on the page: the next save sends only fields that are.
         is_here = is_open or module.id in wanted or is_touched
         media = [thumbnails[id_] for id_ in _media(sheet, module) if id_ in thumbnails]
         facts = []

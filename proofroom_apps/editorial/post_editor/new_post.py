@@ -104,9 +104,11 @@ def _fits(
 ) -> bool:
     """Return whether addresses of a type without tree are below the sections, in one of the languages."""
     for locale in locales:
+        # An example that is never saved: only its path is needed.
         post = Post(type=definition.name, locale=locale, slug="new", created_at=timezone.now())
         path = fill_pattern(pattern_of(definition.name, locale), post, [post.slug])
         if all(
+            # The user chooses one of the scope's terms in the form, so assume that the terms fit.
             would_be_in_scope(scope, type=post.type, locale=locale, path=path, term_ids=scope.terms)
             for scope in scopes
         ):
@@ -145,6 +147,7 @@ def add(request: HttpRequest) -> HttpResponse:
         "term": sent.get("term", ""),
     }
     if parent is not None:
+        # A page has the type and the language of its parent.
         typed |= {"type": parent.type, "locale": parent.locale}
     for name, offered, usual in (
         ("type", choices.types, "blog"),
@@ -168,6 +171,7 @@ def add(request: HttpRequest) -> HttpResponse:
                 actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
             )
         except CmsError as error:
+            # Out of scope can be corrected by other choices in the form, so show the form again.
             if error.status == 403 and error.code != "outside_of_scope":
                 raise
             labels = {"title": _("Title"), "slug": _("Slug")}

@@ -149,7 +149,8 @@ def add_field_actions(
     """Add the actions of the field and of each nested field."""
     if module is not None and (module.is_new or not module.is_known):
         return
-    if unit.path == f"post.{ROBOTS}":  # one value, whatever boxes it is shown in
+    # One stored value, although it is shown as several controls.
+    if unit.path == f"post.{ROBOTS}":
         return
     prefix, start = "post", "post"
     if module is not None:
@@ -384,6 +385,7 @@ def offer_new_terms(control: Control, choices: PostChoices) -> None:
 def rights_of(frame: Frame) -> dict[str, Any]:
     """Return what the user may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
+    # Translators may write drafts, but not change what visitors see.
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
     may_save = frame.layer is None and may(request, live, post)
     may_stage = may(request, "posts.review.save", post)
@@ -459,6 +461,7 @@ class ControlBuilder:
             frame.post, chosen_ids(sheet.typed.values()), actor_of(frame.request)
         )
         self.actions = field_actions(frame.request, frame.post)
+        # Errors of a whole module are shown on its card.
         self._names: set[str] = {f"modules.{module.id}" for module in sheet.modules}
 
     def build(
@@ -490,6 +493,7 @@ class ControlBuilder:
         return [
             sentence
             for name, sentences in self.errors.items()
+            # The errors of these two are shown in their dialogs.
             if name not in self._names and name not in (SCHEDULE, PUBLICATION)
             for sentence in sentences
         ]

@@ -123,6 +123,7 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
 def _badge(state: PostState) -> tuple[str, str]:
     if state.in_review:
         return "review", gettext("Changes in Review")
+    # Before the status: a running variation can be a draft, but visitors see it.
     if state.is_running:
         return "published", gettext("Running in an experiment")
     if state.is_placeholder:
@@ -198,6 +199,7 @@ def _others(state: PostState) -> list[StateAction]:
         )
     is_draft = state.status == Status.DRAFT
     may_publish = state.may_save and state.may_publish and is_draft
+    # A placeholder has to be approved first, and a variation is started in a test instead.
     may_publish = may_publish and not (state.is_placeholder or state.is_variation)
     found = []
     if state.may_save:

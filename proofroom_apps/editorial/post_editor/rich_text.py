@@ -158,6 +158,7 @@ def rich_text(written: object, old: Json, where: str) -> Json:
     if isinstance(written, dict):
         return parse_document(str(written.get("document", "")), where)
     typed = str(written)
+    # Keep the stored document, which may contain more than Markdown can express.
     if isinstance(old, Mapping) and markdown_of(old) == typed:
         return old
     return cast("Json", from_markdown(typed)) if typed else dict(EMPTY)
@@ -176,8 +177,10 @@ def is_as_stored(written: object, stored: Json) -> bool:
 def parse_document(text: str, where: str) -> Json:
     """Return the JSON of a document, which the services validate. Raises `RuleViolation` for invalid JSON."""
     try:
+        # Python's parser accepts NaN and Infinity, which are not JSON.
         value = require_encodable(cast("Json", json.loads(text, parse_constant=_refuse_constant)))
-        if isinstance(value, str):  # Markdown to the services; the editor never sends it so
+        # The services would read a string as Markdown, but the editor sends only documents.
+        if isinstance(value, str):
             raise ValueError(text)
         return value
     except (ValueError, RecursionError):

@@ -79,6 +79,7 @@ def build_conflict_choices(
         typed = edit_of(sheet, sheet.document)
     except CmsError:
         return []
+    # This edit is made only to compare. Forget its ids of new modules, which are never stored.
     sheet.created.clear()
     changes = diff(sheet.document, typed)
     fields = {unit.path for unit in sheet.touched()}
@@ -178,6 +179,7 @@ def save(
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
     is_elsewhere = is_elsewhere or do in ("schedule", "unschedule", "publication")
+    # New stamps are not enough if the status or layer changed, or if new modules got ids: load the page again.
     if is_in_place and not is_elsewhere and not sheet.created:
         answer = current_stamps(frame, sheet)
         if answer is not None:
@@ -199,6 +201,7 @@ def save(
         text = f"{_describe_save(post, status, do)} {describe_move(post.path, now)}".strip()
         undo: SafeString | str = ""
         # Undo restores only the status. With text saved in the same step, it would publish that text.
+        # The change of the status alone adds one version.
         has_new_words = now.version - post.version > 1
         if now.status != status and not (status == Status.PUBLISHED and has_new_words):
             undo = offer_undo_status(
@@ -258,6 +261,7 @@ def image_note_warning(sheet: Sheet) -> str:
 
 def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     """Return version and stamps of the stored values, or None if the page differs from them."""
+    # The user chose another user's values, which the fields of the page don't show yet.
     if any(name.startswith("take.") for name in frame.request.POST):
         return None
     post, layers = read(frame.request, frame.post.pk)
@@ -295,7 +299,8 @@ def _show_conflicts(
         "lost": lost,
         "differs": bool(sheet.touched()) or sheet.order != sheet.was_order,
     }
-    if lost:  # the next copy will not hold these words, so that the one that does stays
+    # The next copy lacks these texts, so it must not replace the copy that has them.
+    if lost:
         context["follows"] = ()
     return show(frame, sheet, more=context, status=status)
 
@@ -322,6 +327,7 @@ def _typed_publication(frame: Frame) -> PublishedAt:
     if frame.request.POST.get("do") != "publication":
         return UNCHANGED
     typed = frame.request.POST.get("published_at")
+    # The input has minutes only: an unchanged one must not cut the seconds of the stored time.
     if typed is None or typed == publication_input(frame.post):
         return UNCHANGED
     if not typed:
@@ -344,6 +350,7 @@ def _save_to_review(frame: Frame, sheet: Sheet) -> str:
 
     def change(document: PostDocument) -> PostDocument:
         if frame.layer is None:
+            # Here, since `stage` holds the lock: no other save can come between the check and the edit.
             _check_unseen(frame, sheet, document)
         return edit_of(sheet, document)
 
@@ -415,8 +422,10 @@ def live_preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return JsonResponse({"message": error.message}, status=error.status)
     page = preview_page(frame.post, typed, gettext("not saved"))
     for token, id_ in sheet.created.items():
-        page = page.replace(id_, token)  # the form knows a new module by its own name
+        # The form on the page has only its own name of a new module.
+        page = page.replace(id_, token)
     response = HttpResponse(page)
+    # Unsaved content must not get into caches and search engines.
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response
