@@ -35,7 +35,7 @@ _REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
 
 def _find_waiting(event: Event) -> list[Notice]:
     """Return a notice for the users who may decide, except the sender. A layer is one line with its posts."""
-    if event.post_id is None:  # deleted for good since
+    if event.post_id is None:  # permanently deleted since
         return []
     people = users_with_permission("posts.review.approve", but=event.actor_id)
     return [Notice(people, _WAITING_IN[event.name], str(event.post_id))]
@@ -74,6 +74,7 @@ def _find_decided(event: Event) -> list[Notice]:
         written = Provenance.objects.filter(
             post=event.post_id, revision__reason="approved", created_at__lte=event.created_at
         )
+        # The event doesn't contain its revision, which is the latest approved one up to its time.
         latest = written.order_by("-revision__version").values("revision")[:1]
         authors = set(written.filter(revision__in=latest).values_list("author", flat=True))
     else:
@@ -113,7 +114,7 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 def _find_author(event: Event) -> list[Notice]:
     """Return a notice for the author of the post."""
-    if event.post_id is None:  # deleted for good since
+    if event.post_id is None:  # permanently deleted since
         return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
     people = list(authors.values_list("author", flat=True))

@@ -82,6 +82,7 @@ class StatusFilter(admin.ChoicesFieldListFilter):
         }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        # No status is stored for unpublished posts: they are drafts with a date of publication.
         for asked, was_live in ((UNPUBLISHED, True), (Status.DRAFT.value, False)):
             if asked in (self.lookup_val or ()):
                 return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
@@ -104,9 +105,11 @@ class PostAdmin(ListAdmin[Post]):
         WaitingFilter,
     )
     has_indexed_labels = True
-    search_fields = ("title",)  # there is a field to search by; `get_search_results` does it
+    # Only makes Django show the search field. `get_search_results` does the search.
+    search_fields = ("title",)
     ordering = ("-updated_at",)
     list_per_page = 50
+    # Saves the query that counts all posts beside the filtered ones.
     show_full_result_count = False
     change_list_template = "admin/posts/list.html"
 
@@ -152,6 +155,7 @@ class PostAdmin(ListAdmin[Post]):
             return queryset, False
         shown = partial(found_keys, actor=actor_of(request))
         found = search.find_posts(queryset, search_term, shown=shown)
+        # The user sorts by a column, so no rank is needed.
         if ORDER_VAR in request.GET:
             return found.matching(), False
         request.found_posts = found  # type: ignore[attr-defined]  # for the paginator below

@@ -73,6 +73,7 @@ def group_hits(finder: HitFinder) -> list[HitGroup]:
         if hit.table == POSTS:
             by_post[hit.row].append(hit)
         elif hit.table == MODULES:
+            # The module may have been deleted since the search.
             if hit.row in modules:
                 by_post[str(modules[hit.row].post_id)].append(hit)
         else:

@@ -27,6 +27,7 @@ from proofroom_apps.editorial.find_replace.hit_groups import MAX_LISTED, group_h
 
 
 class FindReplaceForm(forms.Form):
+    # Not stripped: spaces at the ends belong to the text.
     find = forms.CharField(label=gettext_lazy("Find"), max_length=FIND_MAX, strip=False)
     replace = forms.CharField(
         label=gettext_lazy("Replace with"), max_length=REPLACE_MAX, required=False, strip=False

@@ -52,6 +52,7 @@ from proofroom_apps.editorial.posts.post_pages import (
 )
 
 _PAGE_SIZE: Final = 50
+# After this time the page of a running batch says that it still waits for a worker.
 _SLOW_AFTER: Final = timedelta(seconds=20)
 _STATES: Final[dict[str, tuple[str, Promise]]] = {
     BatchState.RUNNING: ("running", gettext_lazy("In progress")),
@@ -251,7 +252,7 @@ def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     if post.deleted_at is not None:
         url = ""
     elif item.outcome == DecisionOutcome.REJECTED:
-        url = post_url("revisions", post)  # where it can be taken back
+        url = post_url("revisions", post)  # the page that can undo it
     elif item.outcome != DecisionOutcome.TAKEN:
         url = review_url(post, item.layer)
     else:

@@ -22,6 +22,7 @@ from proofroom.core.errors import Conflict
 from proofroom_apps.editorial.inbox.queue_rows import Rights
 from proofroom_apps.editorial.review.confirmations import take_back_button
 
+# At most 18 digits, which always fit the 64-bit id.
 _PACKED: Final = re.compile(r"(\d{1,18})\.([0-9a-f]{20,32})")
 _NAME: Final = re.compile(rf"([dx])\.{_PACKED.pattern}")
 _WORDS: Final[dict[str, Word]] = {"accept": "accept", "reject": "reject"}
@@ -44,9 +45,11 @@ def read_marks(posted: QueryDict) -> list[Marked]:
 
 def require_opened(request: HttpRequest, marks: Sequence[Marked]) -> None:
     """Raise `Conflict` (`must_be_opened`) if an accepted change is not safe, or was not shown completely."""
+    # Without any right the service refuses every decision: report that instead.
     if not Rights.of(request).any:
-        return  # refused by the service, whatever it is
+        return
     accepted = {mark.id for mark in marks if mark.word != "reject"}
+    # Only changes that still wait: the service reports the others.
     there = set(QueuedChange.objects.filter(pk__in=accepted).values_list("pk", flat=True))
     count = len(there - filter_safe_rows(there, actor_of(request)))
     if count:

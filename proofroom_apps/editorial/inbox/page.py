@@ -72,8 +72,10 @@ def inbox(request: HttpRequest) -> HttpResponse:
         query = request.GET.urlencode()
         return decide(request, marks, reverse("admin:inbox") + (f"?{query}" if query else ""))
     except CmsError as error:
+        # These have their own pages. After any other error the form keeps the user's marks.
         if error.status in (403, 404):
             raise
+        # Under the names of both fields, since a mark doesn't contain which of them sent it.
         words = {f"{name}.{mark.id}.{mark.seen}": str(mark.word) for mark in marks for name in "dx"}
         return _show(request, words, error.message, error.status)
 
@@ -104,6 +106,7 @@ def _show(
     there, rights = count_facets(actor), Rights.of(request)
     # Shared content counts as waiting in Review, see `counts.py`.
     shared_count = waiting_shared(request).count()
+    # The filters are about posts, so shared content matches none of them.
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
     pages = Paginator(join_posts(filter_queue(asked, actor)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:

@@ -122,6 +122,7 @@ class Rights:
         submits = may(request, "posts.ai-review.approve")
         needed = APPROVE_AND_PUBLISH[Layer.AI_REVIEW]
         publishes = all(may(request, permission) for permission in needed)
+        # Rejecting takes the right to approve in Review, in both layers.
         return cls(submits, approves, approves, publishes)
 
     def take(self, layer: str) -> bool:
@@ -215,6 +216,7 @@ def name_of(row: QueuedChange) -> str:
 
 
 def reject_name_of(row: QueuedChange) -> str:
+    # Another name, since `read_marks` accepts only rejections under it.
     return f"x.{row.pk}.{row.seen}"
 
 

@@ -90,6 +90,7 @@ def _answer(request: HttpRequest, asked: QueueFilter) -> HttpResponse:
         kind = filter_queue(replace(asked, age=""), actor_of(request)).order_by()
         known = set(kind.filter(pk__in=ids).values_list("pk", "seen"))
         present = set(QueuedChange.objects.filter(pk__in=ids).values_list("pk", "seen"))
+        # Marks of changes that are gone or differ from what was seen are left to the service.
         if (present - known) & seen:
             raise Conflict(
                 _("Some of these changes no longer match. Check them again and decide."),

@@ -231,6 +231,7 @@ class SharedModuleAdmin(RedisplayAdmin[ModuleInstance]):
 
     def _find(self, id_: str) -> ModuleInstance:
         row = super()._find(id_)
+        # A local module belongs to one post, and is edited there.
         if row.scope != "global":
             raise Http404("There is no such thing.")
         return row

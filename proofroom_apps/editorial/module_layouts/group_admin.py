@@ -61,7 +61,7 @@ class GroupModuleCard:
     @property
     def props(self) -> str:
         props = self.row.get("props")
-        if isinstance(props, str):  # what somebody typed, and is no JSON
+        if isinstance(props, str):  # typed text that is not valid JSON
             return props
         return json.dumps(props or {}, indent=2, ensure_ascii=False)
 
@@ -149,7 +149,7 @@ def cards(
             for text in texts
         ]
         props = row.get("props")
-        if isinstance(props, str):  # values that stayed a text
+        if isinstance(props, str):  # typed text that is not valid JSON, see `read_modules`
             try:
                 _parse_json(props)
             except ValueError as error:

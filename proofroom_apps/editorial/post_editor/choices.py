@@ -280,6 +280,7 @@ def state_of(address: str, who: Scoped) -> JsonObject:
     if safe.startswith(("#", "mailto:", "tel:", "?")):
         return _state("plain", "")
     path = canonical_form(safe.split("#", 1)[0].split("?", 1)[0])
+    # Descending: “published” before “draft” and “archived”.
     found = list(Post.objects.alive().filter(path=path).order_by("-status")[:_MAX_AT_PATH])
     post = next((one for one in found if can_view(who, one)), None)
     # The user may not view it. Visitors may, so say that it is live, but not its title.

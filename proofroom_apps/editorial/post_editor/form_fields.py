@@ -238,7 +238,7 @@ def match_item(field: EditorField, item: object, known: Sequence[Json], at: int)
 def value_stamp(typed: Typed) -> str:
     """Return a short hash of a typed value, to detect changes."""
     text = json.dumps(_unordered(typed), sort_keys=True, ensure_ascii=False)
-    # A stored value can contain half a character (a lone surrogate), for which plain UTF-8 fails.
+    # A value can contain half a character (a lone surrogate), for which plain UTF-8 fails.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 

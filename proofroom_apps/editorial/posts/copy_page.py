@@ -56,6 +56,7 @@ def _copy(request: HttpRequest, post: Post) -> HttpResponse:
         copy, job = start_copy(post_id=post.pk, actor=actor_of(request))
         message, url = _sentence(copy, job), job_url(job)
         undo = ""
+        # A running job can only be cancelled, and undone after that, on its page.
         if not job.is_running and may(request, "posts.delete"):
             undo = undo_job_value(request, job)
     else:

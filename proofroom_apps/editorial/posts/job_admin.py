@@ -185,11 +185,13 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
     if shows_problems:
         items = items.filter(outcome__in=_PROBLEMS)
     page = Paginator(items, _LINES_PER_PAGE).get_page(request.GET.get("page"))
+    # A job that copies lists the copies; other jobs list the posts themselves.
     ids = {item.made or item.post for item in page}
     seen = visible_to(Post.objects.all(), actor_of(request))
     rows = with_proposed_titles(seen.filter(pk__in=ids))
     posts: Mapping[UUID, Post] = {post.pk: post for post in rows}
     labels = {**_OUTCOMES, JobOutcome.DONE: _DONE[job.kind]}
+    # The first item is the page that the user copied; the others are below it.
     copy = job.items.filter(position=0).first() if job.kind == JobKind.COPY else None
     look, state = _STATES[job.state]
     context = {

@@ -153,6 +153,7 @@ class PostChangeList(ViewChangeList):
         super().get_results(request)
         self.request = request
         found: Any = self.result_list
+        # A search returns keys, not posts: `PostAdmin.get_search_results` passed it `found_keys`.
         keys = found_keys(found, actor_of(request)) if isinstance(found, QuerySet) else found
         self.result_list = load_rows(keys)
 

@@ -119,11 +119,13 @@ def _choices(posts: Sequence[Post], text: str, target: str, who: Scoped) -> list
     rows = seen.filter(type=posts[0].type, locale=posts[0].locale)
     rows = rows.filter(is_placeholder=False).exclude(pk__in=[post.pk for post in posts])
     for post in posts:
+        # A page cannot move below itself. Without a path the prefix would exclude every page.
         if post.path.strip("/"):
             rows = rows.exclude(path__startswith=f"{post.path}/")
     if text:
         rows = rows.filter(Q(title__icontains=text) | Q(path__icontains=text))
     found = list(rows.order_by("path", "id").only("title", "path")[:_MAX_CHOICES])
+    # The chosen target stays available even if the search doesn't match it.
     if target not in ("", TOP) and target not in {str(post.pk) for post in found}:
         found = [*seen.filter(pk=_id_of(target)).only("title", "path"), *found]
     return found
@@ -133,6 +135,7 @@ def _move(request: HttpRequest, posts: Sequence[Post], target: str) -> HttpRespo
     before = request.POST.get("before", "")
     place = Place(_parent_of(target), _before_of(before))
     versions = zip(request.POST.getlist("page"), request.POST.getlist("version"), strict=False)
+    # Before the move, while the page is still in its old place.
     undo = _way_back(posts[0], actor_of(request)) if len(posts) == 1 else None
     try:
         moved = move_posts(

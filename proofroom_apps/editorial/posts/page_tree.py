@@ -74,6 +74,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     actor = actor_of(request)
     scopes = reading_scopes(actor)
     inside = allowed_names(scopes, "types", [definition.name for definition in types])
+    # The page needs a type and a language even if the user's scopes allow none. It is empty then.
     types = [definition for definition in types if definition.name in inside] or types
     names = {definition.name: definition for definition in types}
     shown = names.get(request.GET.get("type", ""), types[0])
@@ -116,8 +117,10 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     elif above is not None:
         found = _level(posts.filter(parent=above), request, _PAGE_SIZE)
     else:
+        # Pages below one in the trash are listed at the top: their parent is not in the tree.
         at_top = Q(parent=None) | Q(parent__deleted_at__isnull=False)
-        if scopes:  # where a section begins
+        # A user limited to a section may not view the parent of its first page.
+        if scopes:
             at_top |= ~Q(parent__in=seen.values("pk"))
         found = _level(posts.filter(at_top), request, _PAGE_SIZE)
     nodes = _nodes(list(found), actor)

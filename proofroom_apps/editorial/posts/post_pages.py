@@ -38,6 +38,7 @@ _POST: Final = CompiledQuery(
 def get_post_or_404(request: HttpRequest, post_id: UUID) -> Post:
     """Return the post. Raises `Http404` if it is deleted or the user may not see it."""
     post = first_instance(Post, _POST.rows(post_id))
+    # First, so that the answer doesn't tell users that a post they may not view is in the trash.
     if post is None or not can_view(actor_of(request), post):
         raise Http404(_("Post not found."))
     if post.deleted_at is not None:
@@ -53,6 +54,7 @@ def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
 def version_sent(request: HttpRequest, name: str = "version") -> int:
     """Return the version that the form was made for; -1, which never matches, if it is invalid."""
     text = request.POST.get(name, "")
+    # At most nine digits, which always fit the column of the version.
     return int(text) if text.isdecimal() and len(text) < 10 else -1
 
 
@@ -161,6 +163,7 @@ def with_proposed_titles(posts: QuerySet[Post]) -> QuerySet[Post]:
 
     AI Review has priority over Review.
     """
+    # “ai-review” sorts before “review”.
     drafts = Draft.objects.filter(post=OuterRef("pk"), is_empty=False).order_by("layer")
     staged = Subquery(drafts.values(title=_STAGED_TITLE)[:1])
     return posts.annotate(proposed_title=Case(When(is_placeholder=True, then=staged)))

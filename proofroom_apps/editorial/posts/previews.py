@@ -168,6 +168,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
     html = outline_changes(html, marks)
     response = HttpResponse(add_empty_note(html) if only == set() else html)
+    # Unpublished content must not get into caches and search engines, nor its address to linked sites.
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"

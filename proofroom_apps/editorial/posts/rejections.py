@@ -116,6 +116,7 @@ def _read_rejections(
     rows: dict[int, dict[str, RejectedChange]] = defaultdict(dict)
     ids = [event.pk for event, _paths in found]
     kept = RejectedChange.objects.filter(post=post, rejection__in=ids)
+    # Proposals can be large, and here it only matters whether they are still stored.
     for row in kept.defer("proposal").annotate(is_there=Q(proposal__isnull=False)):
         rows[row.rejection][row.path] = row
     document = layers.ai_review.document
@@ -185,6 +186,7 @@ def rejection_reasons(rows: Iterable[QueuedChange]) -> Mapping[int, list[str]]:
     return reasons
 
 
+# At most 18 digits, which always fit the 64-bit id.
 _ID: Final = "[1-9][0-9]{0,17}"
 _IDS: Final = re.compile(f"{_ID}(?:,{_ID}){{0,{MAX_REJECTIONS - 1}}}")
 

@@ -85,6 +85,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
     """List the revisions, newest first, with two to compare; `?part=latest` returns the first ones for the editor."""
     require(request, "posts.view")
     post, layers = read(request, post_id)
+    # The list needs only the changed paths, not the whole documents.
     rows = post.revisions.defer("document").order_by("-version")
     if request.GET.get("part") == "latest":
         latest = _describe(post, list(rows[:_LATEST]), rows, layers.live)
@@ -167,10 +168,13 @@ def _describe(
 def _status_lines(post: Post) -> list[HistoryLine]:
     """Return the lines for publishing, unpublishing, archiving, deleting and restoring, newest first."""
     events = Event.objects.filter(
-        Q(name__in=_MOVES) | Q(name="post.updated", payload__changedPaths=[]), post_id=post.pk
+        # An update without changed paths is a change of the status or the schedule.
+        Q(name__in=_MOVES) | Q(name="post.updated", payload__changedPaths=[]),
+        post_id=post.pk,
     )
     rows = events.order_by("-pk").values_list("name", "payload", "actor_name", "created_at")
     lines, status = [], ""
+    # Oldest first, since each line depends on the status before it.
     for name, payload, who, at in reversed(rows[:_STATUSES_READ]):
         before, status = status, payload.get("status", "")
         if name in _MOVES:
@@ -242,7 +246,7 @@ def restore(request: HttpRequest, post_id: UUID, revision_id: UUID) -> HttpRespo
     post, layers = read(request, post_id)
     revision = find_revision(post, str(revision_id))
     if request.method == "POST":
-        note = f"version {revision.version}"  # it is stored
+        note = f"version {revision.version}"  # stored, so not translated
         try:
             now = revert_to_revision(
                 post_id=post.pk, revision_id=revision.pk, actor=actor_of(request), note=note

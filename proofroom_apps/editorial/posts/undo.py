@@ -134,6 +134,7 @@ def _undo_revert(actor: Actor, arguments: JsonObject) -> Undone:
 UNDO_KINDS: Final = (
     UndoKind("post.delete", _undo_delete),
     UndoKind("post.restore", _undo_restore),
+    # A copy goes to the trash as a restored post does.
     UndoKind("post.copy", _undo_restore),
     UndoKind("post.status", _undo_status),
     UndoKind("post.revert", _undo_revert),

@@ -78,6 +78,7 @@ class UrlPatternAdmin(RedisplayAdmin[UrlPattern]):
                 return answer
             form = answer.context_data["form"] if answer.context_data else NewPatternForm()
         else:
+            # Not a save: show the form and the preview without validating the values.
             sent = request.POST if request.method == "POST" else request.GET
             form = NewPatternForm(initial=sent.dict())
         values = [str(form[name].value() or "") for name in ("type", "locale", "pattern")]

@@ -99,6 +99,7 @@ def find_version_changes(request: HttpRequest, post: Post, row: Post) -> list[Ve
         if one.version == since:
             continue
         rows = Revision.objects.filter(post=one, version__gt=since).order_by("version")
+        # -1 is an invalid version, from which no changes can be listed.
         changed = rows.values_list("changed_paths", flat=True) if since >= 0 else []
         document = post_repository.load(one)
         names = module_names(document)
@@ -143,6 +144,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if do == "promote":
         if promote_reviewed(request, post):
             return HttpResponseRedirect(request.path)
+        # Read again: the content changed since the page was shown.
         return _question(request, *read(request, post_id), "promote")
     if do in _CHANGES:
         with service_errors_as_messages(request):

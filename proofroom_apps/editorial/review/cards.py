@@ -142,6 +142,7 @@ class CardBuilder:
         path, mark, decided = card.path, card.mark, self.decisions.by_path
         has_moved = path in self.decisions.moved
         decision, was = decided.get(path, "leave"), ""
+        # The decision was about a state that no longer exists, so the user has to decide again.
         if has_moved:
             decision, was = "leave", str(_DECISION_LABELS.get(decision, ""))
         elif decision == "leave" and self.decisions.accepts_safe and not card.is_flagged:

@@ -73,6 +73,7 @@ def rejected_message(post: Post, count: int, rejections: Collection[int]) -> Saf
         "%(count)s changes rejected. You can undo this under Revisions for 30 days.",
         count,
     ) % {"count": count}
+    # The button's address contains the ids, and must not get too long for servers.
     if not 0 < len(rejections) <= MAX_REJECTIONS:
         return format_html("{}", text)
     return format_html("{} {}", text, take_back_button(post, rejections, _("Undo")))
@@ -144,6 +145,7 @@ def find_next_review(post: Post, layer: Layer, who: Scoped) -> NextReview | None
     )
     row = (
         drafts_with_titles(waiting)
+        # The window counts all waiting layers in the query that reads the first of them.
         .annotate(elsewhere=elsewhere, total=Window(Count("*")))
         .select_related("post")
         .defer("base", "document", "marks")

@@ -64,6 +64,7 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     return _carry_out(
         reviewed,
         decisions,
+        # The button “Reject” must not accept anything.
         accept if action in taking else (),
         refuse,
         publishes=action == "publish",

@@ -102,6 +102,7 @@ def _save(reviewed: Reviewed, path: str) -> HttpResponse:
 
     def change(document: PostDocument) -> PostDocument:
         now = units_of(path, document)
+        # Compare these values only, not the layer's version: other changes of the layer are no conflict.
         if any(value_stamp(to_typed(unit.field, unit.value)) != was.get(unit.path) for unit in now):
             raise Conflict(
                 _(

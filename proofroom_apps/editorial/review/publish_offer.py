@@ -69,8 +69,10 @@ def offer_publishing(request: HttpRequest, layers: Layers, view: LayerView) -> P
 
 def _address(post: Post, slug: str, parent_id: object) -> str:
     """Return the path of the post after publishing; empty if it would have none."""
+    # On a copy, since the page shows the post with its present values.
     shown = copy(post)
     shown.slug = slug
+    # The URL pattern can contain the day of publication.
     shown.published_at = post.published_at or timezone.now()
     if str(parent_id or "") != str(post.parent_id or ""):
         shown.parent = Post.objects.filter(pk=str(parent_id)).first() if parent_id else None

@@ -28,7 +28,7 @@ def _find_waiting(event: Event) -> list[Notice]:
     All waiting proposals are one line.
     """
     proposal = SharedProposal.objects.filter(pk=str(event.payload["id"])).first()
-    if proposal is None:  # what it was about is deleted since
+    if proposal is None:  # the content and its proposals were deleted since
         return []
     people = {*users_with_permission(APPROVE, but=event.actor_id)} - {*proposal.writers}
     return [Notice(sorted(people), "waiting", str(proposal.pk))]

@@ -133,6 +133,7 @@ def rows_of(originals: Sequence[Post], locales: Sequence[str], who: Scoped) -> l
             titles[post.pk],
             post_url("change", post),
             is_original=post.pk == original.pk,
+            # Untranslated texts are counted separately.
             stale=len(set(state.open_paths) - set(state.untranslated_paths)) if state else 0,
             untranslated=len(state.untranslated_paths) if state else 0,
             mismatches=mismatches.get(post.pk, 0),

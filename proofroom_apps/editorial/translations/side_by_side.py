@@ -188,6 +188,7 @@ def _check(frame: Frame, paths: Sequence[str]) -> HttpResponse:
             paths = found.state.open_paths if found else []
         if paths:
             mark_up_to_date(post_id=post.pk, actor=actor_of(frame.request), paths=paths)
+            # A script shows the result in place, without a message.
             if "X-Live" not in frame.request.headers:
                 messages.success(frame.request, _("Marked as up to date."))
     return HttpResponseRedirect(frame.request.get_full_path())
@@ -243,6 +244,7 @@ def show_translation(
     groups = _RowBuilder(frame, sheet, comparison, builder, mismatches=mismatches).groups()
     rows = [row for group in groups for row in group.rows]
     left = sum(row.state in _OPEN for row in rows) + sum(group.is_open for group in groups)
+    # Fields that cannot be compared with the source are neither done nor left.
     compared = sum(row.state != "uncompared" for row in rows)
     total = compared + sum(group.is_open for group in groups)
     run_url = translation_run_url(request, post)
