@@ -123,6 +123,7 @@ def _find_author(event: Event) -> list[Notice]:
 
 def _find_published(event: Event) -> list[Notice]:
     """Return a notice for the author of a post that was published on schedule."""
+    # Only the schedule publishes as the system.
     return _find_author(event) if event.via == "system" else []
 
 

@@ -247,6 +247,7 @@ def _decision_row(item: DecisionItem, post: Post | None) -> DecisionRow:
     is_problem = item.outcome in _LEFT
     if post is None:
         return DecisionRow(_("(permanently deleted)"), "", "", outcome, is_problem)
+    # So that `place_of` takes no query for each item.
     item.post = post
     # Link to the change, or to its decision. A post in the trash has no page.
     if post.deleted_at is not None:

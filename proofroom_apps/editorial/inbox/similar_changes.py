@@ -111,12 +111,14 @@ def _show(
     rows = filter_queue(asked, actor_of(request))
     listed = list(join_posts(rows)[:MAX_DECISIONS])
     if not listed:
+        # After a POST, other users may have decided on all of them: lead back to the inbox.
         if request.method == "GET" and asked.like:
             raise Http404(_("No matching changes are waiting."))
         return HttpResponseRedirect(inbox_url())
     lines = build_queue_rows(request, listed)
     # Unsafe similar changes can only be decided if they are listed, since they must be read.
     has_rest = len(listed) == MAX_DECISIONS and not (asked.like and listed[0].weight > 1)
+    # Changes that are not listed are sent by the form as ids only.
     rest = list(rows.values_list("pk", "seen")[MAX_DECISIONS:MAX_BATCH_CHANGES]) if has_rest else []
     layer = listed[0].layer
     rights = Rights.of(request)

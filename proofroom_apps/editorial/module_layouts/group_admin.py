@@ -120,6 +120,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
         }
         name = GroupModuleCard(0, new, (), True).label
         return [*rows, new], _("Added at the end: %(name)s") % {"name": name}
+    # `isdigit` also accepts characters such as “²”, which `int` refuses.
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
     if place >= len(rows):
         return rows, ""
@@ -129,6 +130,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     if do == "copy" and len(rows) < MAX_MODULES:
         copied = [*rows[: place + 1], dict(rows[place]), *rows[place + 1 :]]
         return copied, _("Copied: %(name)s") % names
+    # -1 for an unknown button, and for the first module, which cannot move up.
     other = {"up": place - 1, "down": place + 1}.get(do, -1)
     if 0 <= other < len(rows):
         rows[place], rows[other] = rows[other], rows[place]

@@ -127,6 +127,7 @@ class PostChoices:
             own = own.filter(taxonomy__in=uses)
         rows = list(own.order_by("taxonomy", "order_index", "name")[:_MAX_TERMS])
         known = {str(term.pk) for term in rows}
+        # Chosen terms stay available beyond the limit, and in other languages.
         missing = [id_ for id_ in self.keep if id_ not in known]
         rows += Term.objects.filter(pk__in=missing) if missing else []
         groups: dict[str, list[Choice]] = {}
@@ -250,6 +251,7 @@ def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:
 def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
     """Return terms whose name contains the text or whose slug starts with it, by taxonomy."""
     rows = (
+        # Terms without a language belong to every language.
         Term.objects.filter(locale__in=["", asked.locale]) if asked.locale else Term.objects.all()
     )
     if asked.only_locale is not None:

@@ -152,8 +152,10 @@ def control_of(
         ]
         control.labels = [item_label(form_field, item) for item in typed]
         values = {inner.name: to_typed(inner, None) for inner in form_field.nested}
+        # The script copies it for a new item and puts the item's number in.
         control.blank = _parts(form_field, f"{name}.{BLANK_INDEX}", values, {}, choices)
         control.min_items = form_field.min_items
+        # A form is read up to this number of items.
         control.max_items = form_field.max_items or ITEMS_MAX
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)

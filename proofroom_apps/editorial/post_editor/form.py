@@ -112,6 +112,7 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             if find_post_type(document.type).taxonomies:
                 yield FormUnit(f"post.{name}", _TERMS_FIELD, list(document.taxonomy_term_ids))
         elif name == ROBOTS:
+            # Not constants, since each request translates the labels.
             boxes = (
                 EditorField("noindex", gettext("Keep this page out of search results"), "boolean"),
                 EditorField(
@@ -275,4 +276,5 @@ def new_module(
         props={} if slug else values,
         overrides={},
     )
+    # A new module has no instance yet, so the global module's props are found under the empty id.
     return module_section(module, {"": values} if slug else {})

@@ -96,6 +96,7 @@ class Sheet:
         return {
             unit.path: value_stamp(to_typed(unit.field, unit.value))
             for unit in self.units()
+            # Values of new modules are not stored yet.
             if not _is_new(unit.path)
         }
 

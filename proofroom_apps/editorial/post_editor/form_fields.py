@@ -84,6 +84,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
         inner = cast("Mapping[str, Json]", (item or node).get("properties") or {})
         types = node.get("type")
         choices = item if prop.kind in _MULTIPLE else node
+        # The schema of a single choice has `const` instead of `enum`.
         values = choices.get("enum") or ([choices["const"]] if "const" in choices else [])
         found.append(
             EditorField(
@@ -197,6 +198,7 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
             return None
         try:
             return require_encodable(read_json(typed))
+        # Before ValueError, of which it is a subclass.
         except UnicodeEncodeError:
             sentence = _(
                 "This contains an incomplete character (a lone surrogate), which cannot be stored."

@@ -135,6 +135,7 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     shared = [
         _offer(definition, str(slug), label or str(slug))
         for slug, type_name, label in rows.values_list("global_slug", "type", "label")
+        # A stored module can have a type that the code no longer defines.
         if (definition := modules.get(type_name)) is not None
     ]
     if shared:

@@ -68,6 +68,7 @@ def offer_choices(actor: Actor) -> NewPostChoices:
     if ids := {id_ for scope in scopes for id_ in scope.terms}:
         found = Term.objects.filter(pk__in=ids, locale__in=["", *names])
         terms = list(found.order_by("taxonomy", "order_index", "name"))
+        # A post in scope has one of these terms, so its type must use their taxonomy.
         used = {term.taxonomy for term in terms}
         types = [one for one in types if not used.isdisjoint(use.slug for use in one.taxonomies)]
     parents: list[Post] = []
@@ -77,6 +78,7 @@ def offer_choices(actor: Actor) -> NewPostChoices:
         pages = changeable_by(Post.objects.alive(), actor).filter(type__in=trees, locale__in=names)
         usual_first = Case(When(locale=settings.CMS_ENV.default_locale, then=0), default=1)
         parents = list(pages.order_by(usual_first, "path")[:MAX_OFFERED])
+        # A type with a tree needs a page in the sections, another type a pattern with addresses below them.
         flat = [one for one in types if not one.hierarchical and _fits(one, names, limited)]
         above = {post.type for post in parents}
         types = [one for one in types if one in flat or one.name in above]

@@ -82,6 +82,7 @@ class Origin:
         }
 
 
+# Whole sentences, since the word order differs between languages; functions, since each request translates them.
 _SENTENCES: Final = {
     (False, False, False): lambda: _("By %(author)s, %(day)s"),
     (False, False, True): lambda: _("By %(author)s, approved by %(by)s, %(day)s"),
@@ -101,6 +102,7 @@ _SENTENCES: Final = {
 def _latest(post_id: UUID) -> QuerySet[Any, Any]:
     # Values from the post's creation need no origin.
     later = Provenance.objects.filter(post=post_id).exclude(revision__reason="created")
+    # Ids grow, so the highest id of a path is its latest row.
     latest = later.values("path").annotate(last=Max("id")).values("last")
     rows: QuerySet[Any, Any] = Provenance.objects.filter(pk__in=latest).values(*_COLUMNS)
     return rows

@@ -60,6 +60,7 @@ from proofroom_apps.editorial.posts.post_pages import (
     version_sent,
 )
 
+# In characters. The preview of a search result cuts longer texts.
 MAX_TITLE_LENGTH: Final = 60
 MAX_DESCRIPTION_LENGTH: Final = 160
 
@@ -315,6 +316,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         builder.build,
         errors,
         touched=touched,
+        # Modules whose fields were submitted keep them on the page, with the typed values.
         wanted={name.split(".")[1] for name in sent if name.startswith("modules.")},
         opened={opened} if verb == "open" else (),
     )

@@ -98,6 +98,7 @@ def merge_actions(clean: Sequence[StateAction], dirty: Sequence[StateAction]) ->
     shown = []
     for one in dirty:
         is_in_both = (one.do, one.page, one.dialog, one.label) in both
+        # Disabled without changes: the script enables it as soon as there are some.
         needs = any(not other.is_enabled for other in clean if other.do == one.do and one.do)
         shown.append(ShownAction(one, "" if is_in_both else "dirty", is_in_both and needs))
     rest = [one for one in clean if (one.do, one.page, one.dialog, one.label) not in both]
@@ -110,6 +111,7 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
     hint, primary = _main(state, is_dirty=is_dirty)
     found = [
         one
+        # The menu does not repeat the main button.
         for one in _others(state)
         if primary is None
         or (one.do, one.page, one.dialog) != (primary.do, primary.page, primary.dialog)
@@ -204,6 +206,7 @@ def _others(state: PostState) -> list[StateAction]:
     found = []
     if state.may_save:
         label = (
+            # Visitors see a running variation, although it is a draft.
             gettext("Save draft") if is_draft and not state.is_running else gettext("Save changes")
         )
         found.append(StateAction(label, do="save"))

@@ -111,6 +111,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return decide_on_copy(frame, is_wanted=do == "restore")
     sheet = read_sheet(frame.document, request.POST, actor_of(request))
     if do in ("schedule", "unschedule") and frame.layer is None:
+        # “unschedule” saves an empty time.
         wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
         sheet.typed[SCHEDULE] = wanted
         if do == "schedule" and not wanted:
@@ -147,6 +148,7 @@ def save(
     """Save the form. `refused` renders the page with errors; conflicts are always shown in the editor."""
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
+    # Before the save, which changes `post`.
     status, publish_at, first_published = post.status, post.publish_at, post.published_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     # Unpublishing ends running tests; undo must restart the same variations.
@@ -267,6 +269,7 @@ def current_stamps(frame: Frame, sheet: Sheet) -> HttpResponse | None:
     post, layers = read(frame.request, frame.post.pk)
     now = initial_sheet(layers.document(frame.layer))
     is_same = now.was_order == [module.id for module in sheet.modules]
+    # If a stored value is not the typed one, the page has to be loaded again to show it.
     if not is_same or any(sheet.typed.get(path) != typed for path, typed in now.typed.items()):
         return None
     is_live = post.status == Status.PUBLISHED and frame.layer is None
@@ -374,6 +377,7 @@ def _check_unseen(frame: Frame, sheet: Sheet, review: PostDocument) -> None:
         path
         for path in diff(live, typed).paths
         if not same(value_at(review, path), value_at(live, path))
+        # The same value in both is no conflict.
         and not same(value_at(review, path), value_at(typed, path))
     ]
     if unseen:

@@ -30,6 +30,7 @@ def _bulk(
     """Return an action that applies a step to each post. An error for one post doesn't stop the others."""
 
     def run(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
+        # With the query, so that the list keeps its filters and page.
         back = HttpResponseRedirect(request.get_full_path())
         try:
             job = start_job(kind=kind, post_ids=[UUID(id_) for id_ in ids], actor=actor_of(request))
@@ -37,6 +38,7 @@ def _bulk(
             messages.error(request, error.message)
             return back
         if job.is_running:
+            # A worker does the rest: show its progress.
             return HttpResponseRedirect(job_url(job))
         _say(request, job, sentence)
         return back

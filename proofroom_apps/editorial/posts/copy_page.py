@@ -42,6 +42,7 @@ def copy_pages(request: HttpRequest) -> HttpResponse:
         "post": post,
         "below": below,
         "most": MAX_COPIED,
+        # The page itself counts too.
         "is_too_many": below + 1 > MAX_COPIED,
         "problem": problem,
         "back": _list_url(post),

@@ -230,6 +230,7 @@ class _Line:
     def __init__(self, post: Post | None, outcome: str, why: str, is_problem: bool) -> None:
         self.title = title_of(post, post) if post is not None else _("a deleted post")
         self.path = post.path if post is not None else ""
+        # A post in the trash has no page to open.
         is_there = post is not None and post.deleted_at is None
         self.url = post_url("change", post) if post is not None and is_there else ""
         self.outcome, self.why, self.is_problem = outcome, why, is_problem

@@ -171,6 +171,7 @@ class PostChangeList(ViewChangeList):
             "preserved_filters": self.preserved_filters,
             "opts": self.opts,
         }
+        # The query is the same for all rows, so it is made once, with the address of a stand-in.
         query = str(add_preserved_filters(preserved, address)).removeprefix(address)
         may_edit = may(self.request, "posts.edit") or may(self.request, "posts.translate")
         may_delete, may_copy = (

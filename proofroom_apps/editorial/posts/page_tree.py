@@ -108,6 +108,7 @@ def page_tree(request: HttpRequest) -> HttpResponse:
     total = posts.count()
     text = request.GET.get("q", "")[:_QUERY_LENGTH].strip()
     is_whole = total <= MAX_WHOLE
+    # The whole tree and a search are not limited to a level.
     above = None if is_whole or text else _find_above(posts, request.GET.get("below", ""))
     if text:
         matching = Q(title__icontains=text) | Q(path__icontains=text)

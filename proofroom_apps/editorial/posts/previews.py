@@ -167,6 +167,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
     html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
     html = outline_changes(html, marks)
+    # Without changed modules, as when only fields changed, the page would be empty.
     response = HttpResponse(add_empty_note(html) if only == set() else html)
     # Unpublished content must not get into caches and search engines, nor its address to linked sites.
     response["Cache-Control"] = "no-store"

@@ -159,6 +159,7 @@ def _describe(
                 revision=row,
                 changes=_changes_in_words(row, live, names),
                 earlier=to_compare,
+                # Only the newest revision has the present content.
                 is_current=later is None and row is found[0],
             )
         )

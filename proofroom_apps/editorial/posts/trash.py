@@ -59,6 +59,7 @@ def trash(request: HttpRequest) -> HttpResponse:
     if request.method == "POST":
         one = request.POST.get("one")
         for id_ in [one] if one else request.POST.getlist("post")[:_PAGE_SIZE]:
+            # For each post, so that an error for one does not stop the others.
             with service_errors_as_messages(request):
                 post_id = parse_uuid(id_)
                 if post_id is None:
@@ -72,6 +73,7 @@ def trash(request: HttpRequest) -> HttpResponse:
     seen = visible_to(deleted_posts(), actor_of(request))
     found = Paginator(seen, _PAGE_SIZE).get_page(request.GET.get("page"))
     days = settings.CMS_ENV.trash_days
+    # Not shown with 0 days, since posts are then never deleted permanently.
     ends = {post.pk: post.deleted_at + timedelta(days=days) for post in found if post.deleted_at}
     deleted_by = find_deleters([post.pk for post in found])
     rows = [(post, ends.get(post.pk) if days else None, deleted_by.get(post.pk)) for post in found]

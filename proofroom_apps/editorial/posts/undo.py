@@ -59,6 +59,7 @@ def offer_undo_status(
 
     `post` has the new state; status, schedule and running variations are the old ones.
     """
+    # Undo sets the old status again, so the permission for that status counts.
     if not may(request, status_permission(before)):
         return ""
     arguments: JsonObject = {

@@ -153,6 +153,7 @@ def variations(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.GET.get("ask") in _QUESTIONS:
         return _question(request, post, layers, request.GET["ask"])
     rows = _rows(post)
+    # A variation cannot have variations.
     shown = form if may(request, "posts.create", post) and post.variation_of_id is None else None
     context = {
         "versions": _versions(request, post, rows),
@@ -199,6 +200,7 @@ def _rows(post: Post) -> list[Post]:
 
 def _versions(request: HttpRequest, post: Post, rows: list[Post]) -> list[Version]:
     """Return the versions, the original first. In the chart each begins where the previous one ends."""
+    # The original gets the visitors that the running variations leave.
     rest = 100 - sum(row.variation_weight or 0 for row in rows if row.variation_running)
     found = [Version(post, ORIGINAL, rest, 0, True, 0, _seen_at(post, ORIGINAL))]
     begins = rest

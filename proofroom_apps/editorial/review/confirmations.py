@@ -37,6 +37,7 @@ def add_confirmations(
     if done.taken:
         # Undo link, for users with permission.
         undo = url = ""
+        # The changes were submitted to Review, so they can be removed there.
         if view.layer == Layer.AI_REVIEW and not done.is_live:
             undo = _("Undo in Review")
             url = review_url(post, Layer.REVIEW)

@@ -32,6 +32,7 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     post, layers = read(request, post_id)
     wanted = request.GET.get("layer", "")
+    # AI Review comes first, since its changes go to Review next.
     layer = Layer.AI_REVIEW if layers.ai_review.exists else Layer.REVIEW
     reviewed = Reviewed(
         request, post, layers, layers.view(Layer(wanted) if wanted in Layer.values else layer)

@@ -86,6 +86,7 @@ def show(
         "flagged": flagged,
         "checks": check_changes([card.card for card in cards], view.below, view.document),
         "safe": len(cards) - flagged,
+        # For the button that undoes only these: accepted as safe, not by the user one by one.
         "marked_safe": [
             card.card.path
             for card in cards
@@ -144,6 +145,7 @@ def script_texts(
     *, is_review: bool, publishing: PublishOffer | None = None
 ) -> dict[str, list[str]]:
     """Return all texts of the script, each in singular and plural."""
+    # Any number for the singular, and any for the plural: the script puts the real one in.
     both = (1, 2)
     if is_review:
         take = [ngettext("Approve %(count)s", "Approve %(count)s", n) for n in both]

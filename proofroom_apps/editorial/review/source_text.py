@@ -85,10 +85,12 @@ def without_agreeing_facts(card: ChangeCard) -> ChangeCard:
 def _lines(change: Change, view: LayerView, source: TranslationSource) -> Sequence[ShownLine]:
     """Return the source lines of a change; empty for other values than text."""
     document = view.document
+    # The layer adds, removes or replaces the whole module.
     if change.kind != "moved" and change.module_id and change.path.count(".") == 1:
         module = source.module_for(change.module_id)
         return _lines_of_module(module, source) if module is not None else ()
     if change.module_id and document.module(change.module_id) is None:
+        # The layer removes the module.
         document = view.below
     value = source.value_for(change.path)
     if value is ABSENT or not is_translated_text(change.path, document):
@@ -105,6 +107,7 @@ def _lines_of_module(module: ModuleDocument, source: TranslationSource) -> Seque
     texts = {
         name: value for name, value in props.items() if name in known and known[name].translatable
     }
+    # As a local and unlocked module, so that nothing but its texts is listed.
     plain = replace(
         module, props=texts, overrides={}, scope="local", global_slug=None, locked=False
     )

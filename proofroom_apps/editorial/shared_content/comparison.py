@@ -71,6 +71,7 @@ class SharedComparison:
         cards: list[ChangeCard] = []
         for field in changed:
             sides = (_value(before, field.path), _value(after, field.path))
+            # A menu is compared as text, with one line for each item.
             if field.path == "items":
                 before_items, after_items = (outline(side, titles) for side in sides)
                 sides = ("\n".join(before_items), "\n".join(after_items))

@@ -53,6 +53,7 @@ class SharedRevisionLine:
 def open_row(request: HttpRequest, kind_name: str, row_id: UUID) -> tuple[SharedKind, SharedRow]:
     """Return kind and row of an address, if the user may edit them. Raises `NotFound`, `Http404`."""
     kind = find_kind(kind_name)
+    # First, so that the answer doesn't tell other users which rows exist.
     require(request, kind.permission)
     row = kind.find(row_id)
     if row is None:
@@ -119,6 +120,7 @@ def _describe(
     is_first_page: bool,
 ) -> list[SharedRevisionLine]:
     lines: list[SharedRevisionLine] = []
+    # Each with the next older one. For the last row of the page that is the first of the next page.
     for place, (row, earlier) in enumerate(zip(rows, [*rows, before_last][1:], strict=True)):
         fields = comparison.changed_fields(earlier.document, row.document) if earlier else []
         labels = [field.label for field in fields]

@@ -83,6 +83,7 @@ def preview_response(row: SharedRow, document: JsonObject, post: Post, label: st
     """Return the page of a post as visitors would see it with that state of the row. Not cached or indexed."""
     page = preview_page(post, open_layers(post).live, label, typed=_typed_of(row, document))
     response = HttpResponse(page)
+    # Unpublished content must not get into caches and search engines, nor its address to linked sites.
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"

@@ -58,6 +58,7 @@ def shared_review(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpRes
         "groups": comparison.groups(kind.document_of(row), waiting.document) if waiting else [],
         "is_stale": waiting is not None and waiting.base_version != row.version,
         "is_own": is_own,
+        # An author of the change may not decide on it.
         "may_decide": may(request, APPROVE) and not is_own,
         **(shown_pages(request, kind, row) if waiting else {}),
         **split_switch(request, {}),

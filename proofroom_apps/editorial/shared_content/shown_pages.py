@@ -25,6 +25,7 @@ MAX_OFFERED: Final = 20
 
 def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
     """Return the visible posts whose pages show the row, published ones first. No query yet."""
+    # Placeholders have no page yet, and a variation is shown at the address of its original.
     posts = visible_to(Post.objects.alive(), who).filter(is_placeholder=False, variation_of=None)
     if isinstance(row, ModuleInstance):
         placed = PostModule.objects.filter(post=OuterRef("pk"), instance=row)

@@ -27,6 +27,7 @@ def module_cards(context: Context, cards: Iterable[ModuleCard]) -> SafeString:
     parts: list[str] = []
     for card in cards:
         module, body = card.module, SafeString("")
+        # The slow way, with a template: only for cards that show more than a button.
         if card.has_body:
             with context.push(card=card):
                 body = engine.get_template("admin/posts/module_body.html").render(context)

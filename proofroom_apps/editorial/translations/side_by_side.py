@@ -249,6 +249,7 @@ def show_translation(
     total = compared + sum(group.is_open for group in groups)
     run_url = translation_run_url(request, post)
     now = layers.review.version if layer else post.version
+    # `was`, `sources` and `touched` contain only fields that the page can submit.
     own = {row.path for row in rows if row.control is not None}
     wrong = [found for row in rows if row.control for found in row.control.to_correct()]
     copies = copies_of_page(frame.sent)
@@ -394,6 +395,7 @@ class _RowBuilder:
         found, wanted = self.comparison, ReferenceIds()
         for source, own in rows:
             for unit, document in ((source, found.document), (own, self.frame.document)):
+                # Only values that are drawn in lines need titles, see `_shown`.
                 if unit is None or unit.field.kind in _PLAIN or unit.field.kind == "richtext":
                     continue
                 value = _stored(document, unit)
@@ -454,6 +456,7 @@ class _RowBuilder:
         waits = [
             (layer_label(view.layer), review_url(self.frame.post, view.layer))
             for view in (layers.review, layers.ai_review)
+            # The field itself shows the value of the shown layer.
             if view.layer != self.frame.layer and own and path in view.changes.paths
         ]
         return TranslatedField(
