@@ -54,7 +54,7 @@ class PostChoices:
         self._lists: dict[str, Sequence[tuple[str, Sequence[Choice]]]] = {}
 
     def __call__(self, form_field: EditorField) -> Sequence[tuple[str, Sequence[Choice]]]:
-        """Return the grouped choices of a field, including the chosen ones."""
+        """Return the grouped choices that a field accepts, and always the chosen ones."""
         readers: dict[str, Callable[[], Sequence[tuple[str, Sequence[Choice]]]]] = {
             "media": self._media,
             "post-reference": self._posts,

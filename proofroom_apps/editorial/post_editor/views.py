@@ -65,7 +65,7 @@ from proofroom_apps.website.layer_pages import preview_page
 
 @dataclass(frozen=True, slots=True)
 class ConflictChoice:
-    """A field that this form and other users changed to different values."""
+    """A field or module that this form and other users changed differently. `is_field`: it is one field."""
 
     card: ChangeCard
     is_field: bool

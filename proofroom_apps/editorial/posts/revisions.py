@@ -147,7 +147,7 @@ def _describe(
         reason = str(_REASONS.get(row.reason, row.reason))
         who, to_compare = row.by_name or _("Site (automatic)"), earlier.pk if earlier else None
         if row.reason == "before" and earlier:
-            # A state is saved before a change if its version is new, which only a status or date change causes.
+            # Such a state is saved if its version had no revision, as after a change of status or date only.
             if any(earlier.created_at <= move.at <= row.created_at for move in moves):
                 continue
             reason, who, to_compare = _("Status or schedule changed, same content"), "", None

@@ -21,7 +21,8 @@ from proofroom.core.errors import CmsError
 class PublishOffer:
     """The offer to publish.
 
-    `address` is the address after publishing; `moved_address` is that with the staged slug or parent accepted.
+    `address` is the address after publishing; `moved_address` is that with the staged slug or parent accepted,
+    empty if neither is staged.
 
     `held` are paths that cannot go live from AI Review because Review changes them too; `other_count` is the number
     of changes that stay in the other layer.

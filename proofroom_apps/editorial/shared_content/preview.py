@@ -61,7 +61,7 @@ def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResp
 def shared_preview(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResponse:
     """Preview one of the pages (`?post=`): POST with the form's values, GET with the waiting change.
 
-    An invalid form returns the reason.
+    For an invalid form it returns JSON with the reason.
     """
     kind, row = open_row(request, kind_name, row_id)
     post = find_by_id(pages_showing(row, actor_of(request)), request.GET.get("post"))
