@@ -8,9 +8,10 @@ import logging.handlers
 import os
 import shutil
 import socket
+import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
@@ -50,6 +51,7 @@ from django.db import connections  # noqa: E402
 # flushed.
 _settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from media.services.variants import wake_renderer as _wake_a_worker  # noqa: E402  # needs the settings
+from tests.migrated import migrated_database, migrated_file  # noqa: E402  # likewise
 
 # Processes started by tests must not inherit it: they would read the settings too early.
 del os.environ["DJANGO_SETTINGS_MODULE"]
@@ -93,18 +95,42 @@ def _is_near(address: object) -> bool:
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(
-    request: pytest.FixtureRequest, django_db_modify_db_settings_parallel_suffix: None
-) -> None:
-    """Use a database file for browser tests, like the product.
+def is_browsed(request: pytest.FixtureRequest) -> bool:
+    """Whether a browser's tests run on SQLite, which need a database in a file, as the product has.
 
     With an in-memory database all threads of the server would share one connection and lock each
     other out.
     """
-    told = connections["default"].settings_dict
-    is_browsed = any(item.get_closest_marker("browser") for item in request.session.items)
-    if is_browsed and told["ENGINE"].endswith("sqlite3"):
-        told["TEST"]["NAME"] = os.path.join(_data_dir, "tests.sqlite3")
+    has_browser = any(item.get_closest_marker("browser") for item in request.session.items)
+    return has_browser and connections["default"].vendor == "sqlite"
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(is_browsed: bool, django_db_keepdb: bool) -> bool:
+    """Django makes a file anew unless it is told to keep the copy."""
+    return is_browsed or django_db_keepdb
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    is_browsed: bool, django_db_modify_db_settings_parallel_suffix: None
+) -> Iterator[None]:
+    """The database of the tests begins as a copy of a migrated one. Django then migrates what is left."""
+    connection = connections["default"]
+    told = connection.settings_dict["TEST"]
+    if connection.vendor == "postgresql":
+        told["TEMPLATE"] = migrated_database(os.environ["DATABASE_URL"])
+        yield
+    elif is_browsed:
+        told["NAME"] = shutil.copyfile(migrated_file(), os.path.join(_data_dir, "tests.sqlite3"))
+        yield
+    else:
+        # It is there as long as someone is connected to it.
+        told["NAME"] = f"file:memorydb_{connection.alias}?mode=memory&cache=shared"
+        with closing(sqlite3.connect(told["NAME"], uri=True)) as copy:
+            with closing(sqlite3.connect(migrated_file())) as made:
+                made.backup(copy)
+            yield
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -21,9 +21,9 @@ pytestmark = [pytest.mark.django_db, pytest.mark.services]
 class SqliteSite:
     """A separate installation on SQLite, driven by its commands."""
 
-    def __init__(self, folder: Path, factory: pytest.TempPathFactory) -> None:
+    def __init__(self, folder: Path) -> None:
         folder.mkdir()
-        give_database(folder, factory)
+        give_database(folder)
         self._environment = {
             **os.environ,
             "CMS_DATA_DIR": str(folder),
@@ -45,9 +45,9 @@ class SqliteSite:
 
 
 def test_sample_content_of_sqlite_has_the_same_bytes_on_postgresql(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, variants_later: None
+    tmp_path: Path, variants_later: None
 ) -> None:
-    first = SqliteSite(tmp_path / "first", tmp_path_factory)
+    first = SqliteSite(tmp_path / "first")
     first.run("seed")
     first.run("export", str(tmp_path / "first.zip"), "--revisions")
     archive = (tmp_path / "first.zip").read_bytes()

@@ -36,10 +36,8 @@ execute_run(other.pk)
 
 
 @pytest.fixture
-def site(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[str, str, str]]:
-    give_database(tmp_path, tmp_path_factory)
+def site(tmp_path: Path) -> Iterator[tuple[str, str, str]]:
+    give_database(tmp_path)
     post, run = json.loads(prepare(tmp_path, SCENE))
     with served(tmp_path) as url:
         yield url, post, run

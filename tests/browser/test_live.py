@@ -30,7 +30,7 @@ Enter = Callable[..., Any]
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, list[str]]]:
     folder = tmp_path_factory.mktemp("site")
-    give_database(folder, tmp_path_factory)
+    give_database(folder)
     ids = json.loads(prepare(folder, SCENE))
     with served(folder) as url:
         yield url, ids

@@ -36,7 +36,7 @@ make.post("How to brew filter coffee")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Running]]:
     """Yield the site, and the MCP server on the same database at its configured address."""
     folder = tmp_path_factory.mktemp("site")
-    give_database(folder, tmp_path_factory)
+    give_database(folder)
     prepare(folder, SCENE)
     with pytest.MonkeyPatch.context() as patch, running(folder) as mcp:
         patch.setenv("MCP_PORT", mcp.url.rpartition(":")[2])

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import httpx
-import pytest
 
 from tests.migrated import give_database
 from tests.served import prepare, served
@@ -22,10 +21,8 @@ print(post.pk)
 """
 
 
-def test_what_another_process_writes_is_seen_at_once(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    give_database(tmp_path, tmp_path_factory)
+def test_what_another_process_writes_is_seen_at_once(tmp_path: Path) -> None:
+    give_database(tmp_path)
     pk = prepare(tmp_path, WRITE)
     doors = ["/blog/kettle", f"/api/public/posts/{pk}"]
 

@@ -58,7 +58,7 @@ def hears(page: ClientConnection) -> Any:
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str, str]]:
     """Yield two servers, and the id of a post."""
     folder: Path = tmp_path_factory.mktemp("site")
-    give_database(folder, tmp_path_factory)
+    give_database(folder)
     post_id = prepare(folder, PEOPLE)
     with ExitStack() as stack:
         first, second = (stack.enter_context(served(folder)) for _ in range(2))

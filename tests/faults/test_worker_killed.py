@@ -122,10 +122,8 @@ def provider() -> Iterator[FakeProvider]:
 
 
 @pytest.fixture
-def site(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, provider: FakeProvider
-) -> Iterator[Site]:
-    give_database(tmp_path, tmp_path_factory)
+def site(tmp_path: Path, provider: FakeProvider) -> Iterator[Site]:
+    give_database(tmp_path)
     site = Site(tmp_path, provider)
     yield site
     if site.process is not None:

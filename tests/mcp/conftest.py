@@ -26,7 +26,7 @@ TOKEN = {"MCP_AUTH_TOKEN": "token-secret-value"}
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with a fresh database."""
     data = tmp_path_factory.mktemp("mcp")
-    give_database(data, tmp_path_factory)
+    give_database(data)
     running.prepare(data)
     return data
 

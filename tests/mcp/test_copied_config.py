@@ -21,7 +21,7 @@ def test_a_client_that_copies_it_finds_the_site_from_another_folder(
 ) -> None:
     # A site whose data folder is in a variable that its `.env` does not set.
     data = tmp_path_factory.mktemp("site with a blank")
-    give_database(data, tmp_path_factory)
+    give_database(data)
     variables = environment(data)
     variables.pop("SECRET_KEY", None)
     printed = subprocess.run(

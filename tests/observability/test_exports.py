@@ -71,7 +71,7 @@ def worked(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> tuple[Collector, subprocess.CompletedProcess[str]]:
     folder = tmp_path_factory.mktemp("site")
-    give_database(folder, tmp_path_factory)
+    give_database(folder)
     with collecting() as collector:
         done = run(
             folder,
@@ -164,10 +164,8 @@ def test_records_are_one_object_a_line_with_ids_and_without_secrets(
     assert task["time"].endswith("+00:00")
 
 
-def test_without_variables_nothing_is_loaded(
-    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    give_database(tmp_path, tmp_path_factory)
+def test_without_variables_nothing_is_loaded(tmp_path: Path) -> None:
+    give_database(tmp_path)
     watched = ("opentelemetry.exporter", "prometheus_client", "sentry_sdk")
     script = (
         "import django, sys; django.setup()\n"

@@ -113,7 +113,7 @@ def worker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Worker]:
     folder = tmp_path_factory.mktemp("site")
-    give_database(folder, tmp_path_factory)
+    give_database(folder)
     worker = Worker(folder, request.param)
     yield worker
     worker.stop()

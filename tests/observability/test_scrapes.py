@@ -52,8 +52,8 @@ print(text)
 
 
 @pytest.fixture
-def folder(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    give_database(tmp_path, tmp_path_factory)
+def folder(tmp_path: Path) -> Path:
+    give_database(tmp_path)
     return tmp_path
 
 
