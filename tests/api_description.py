@@ -12,10 +12,11 @@ from django.core.management import call_command
 from proofroom.core.api.schema import operations
 
 
-def api_description(*options: str) -> Any:
-    """Return the OpenAPI document. `options`: options of the command `spectacular`."""
+@cache
+def api_description() -> Any:
+    """Return the OpenAPI document, made once a process: tests only read it."""
     made = StringIO()
-    call_command("spectacular", "--format", "openapi-json", *options, stdout=made)
+    call_command("spectacular", "--format", "openapi-json", stdout=made)
     return json.loads(made.getvalue())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final, Literal
 
@@ -28,10 +29,14 @@ class Pair:
 
 
 def read_pairs(verdict: str) -> list[Pair]:
-    """Return the pairs of one verdict in all languages."""
-    pairs = [
+    """Return the pairs of one verdict, of all languages."""
+    return [pair for pair in _all_pairs() if pair.verdict == verdict]
+
+
+@cache
+def _all_pairs() -> list[Pair]:
+    return [
         Pair(language, **row)
         for language in LANGUAGES
         for row in yaml.safe_load((_FOLDER / f"{language}.yaml").read_text(encoding="utf-8"))
     ]
-    return [pair for pair in pairs if pair.verdict == verdict]
