@@ -25,7 +25,7 @@ from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def run(folder: Path, *records: dict[str, object]) -> str:

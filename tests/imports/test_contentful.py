@@ -15,7 +15,7 @@ from content.store.post_repository import load
 from media.models import Asset
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def link(kind: str, id_: str) -> dict[str, Any]:

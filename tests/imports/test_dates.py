@@ -16,7 +16,7 @@ from content.paths.url_patterns import create_pattern
 from proofroom_apps.imports.dates import read_date
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def run(source: str, path: Path, **options: Any) -> str:

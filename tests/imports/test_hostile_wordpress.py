@@ -18,7 +18,7 @@ from seo.models import Redirect
 from tests import make
 from tests.imports.test_wordpress import HEAD, UPLOADS, attachment, export, item, run
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 AUTHORS = (
     "<wp:author><wp:author_login><![CDATA[anna]]></wp:author_login><wp:author_email><![CDATA[]]></wp:author_email>"

@@ -19,7 +19,7 @@ from seo.models import Redirect
 from tests import make
 from tests.imports.markdown_files import blocks, links, paths, run, write
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 DOCUMENTS = Path(__file__).parents[3] / "shared" / "data" / "markdown"
 """Documents of real products. They are not part of the project; they are next to the checkout."""
 

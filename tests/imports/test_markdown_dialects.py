@@ -12,7 +12,7 @@ from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.imports.markdown_files import blocks, links, run, text_of, write
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

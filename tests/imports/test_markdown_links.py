@@ -11,7 +11,7 @@ from proofroom.definitions.richtext.html import to_html
 from tests import make
 from tests.imports.markdown_files import links, paths, run, text_of, write
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from django.core.management import CommandError, call_command
 from content.models import Post
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 HEAD = '<rss xmlns:wp="http://wordpress.org/export/1.2/"><channel><link>http://old.example</link>'
 ITEM = (

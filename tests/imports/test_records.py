@@ -21,7 +21,7 @@ from proofroom_apps.imports.models import ImportLine
 from proofroom_apps.imports.record_files import read_csv
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

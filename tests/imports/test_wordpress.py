@@ -21,7 +21,7 @@ from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 HEAD = """<?xml version="1.0" encoding="UTF-8" ?>
 <rss version="2.0" xmlns:excerpt="http://wordpress.org/export/1.2/excerpt/"

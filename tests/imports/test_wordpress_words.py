@@ -15,7 +15,7 @@ from tests.imports.test_wordpress import UPLOADS, attachment, export, item, run,
 
 __all__ = ["uploads"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from content.models import Draft, Post
 from proofroom.taxonomies.models import Term
 from tests import make
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
