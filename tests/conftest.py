@@ -96,7 +96,7 @@ def _is_near(address: object) -> bool:
 
 @pytest.fixture(scope="session")
 def is_browsed(request: pytest.FixtureRequest) -> bool:
-    """Whether a browser's tests run on SQLite, which need a database in a file, as the product has.
+    """Return whether browser tests run on SQLite. They need a database file, as the product has.
 
     With an in-memory database all threads of the server would share one connection and lock each
     other out.
@@ -107,7 +107,7 @@ def is_browsed(request: pytest.FixtureRequest) -> bool:
 
 @pytest.fixture(scope="session")
 def django_db_keepdb(is_browsed: bool, django_db_keepdb: bool) -> bool:
-    """Django makes a file anew unless it is told to keep the copy."""
+    """Keep the copied file: without this, Django creates an empty one."""
     return is_browsed or django_db_keepdb
 
 
@@ -115,21 +115,23 @@ def django_db_keepdb(is_browsed: bool, django_db_keepdb: bool) -> bool:
 def django_db_modify_db_settings(
     is_browsed: bool, django_db_modify_db_settings_parallel_suffix: None
 ) -> Iterator[None]:
-    """The database of the tests begins as a copy of a migrated one. Django then migrates what is left."""
+    """Start from a copy of a migrated database. Django then applies migrations that are missing."""
     connection = connections["default"]
-    told = connection.settings_dict["TEST"]
+    settings = connection.settings_dict["TEST"]
     if connection.vendor == "postgresql":
-        told["TEMPLATE"] = migrated_database(os.environ["DATABASE_URL"])
+        settings["TEMPLATE"] = migrated_database(os.environ["DATABASE_URL"])
         yield
     elif is_browsed:
-        told["NAME"] = shutil.copyfile(migrated_file(), os.path.join(_data_dir, "tests.sqlite3"))
+        settings["NAME"] = shutil.copyfile(
+            migrated_file(), os.path.join(_data_dir, "tests.sqlite3")
+        )
         yield
     else:
-        # It is there as long as someone is connected to it.
-        told["NAME"] = f"file:memorydb_{connection.alias}?mode=memory&cache=shared"
-        with closing(sqlite3.connect(told["NAME"], uri=True)) as copy:
-            with closing(sqlite3.connect(migrated_file())) as made:
-                made.backup(copy)
+        # An in-memory database exists as long as one connection to it is open.
+        settings["NAME"] = f"file:memorydb_{connection.alias}?mode=memory&cache=shared"
+        with closing(sqlite3.connect(settings["NAME"], uri=True)) as copy:
+            with closing(sqlite3.connect(migrated_file())) as migrated:
+                migrated.backup(copy)
             yield
 
 

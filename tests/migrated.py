@@ -1,4 +1,4 @@
-"""A database with all tables, made once for each state of the migrations: migrating takes longer than most tests."""
+"""A database with all tables, created once for each state of the migrations: migrating is slower than most tests."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ NAME: Final = "cms.sqlite3"
 _MADE: Final = ROOT / ".pytest_cache" / "migrated"
 _PREFIX: Final = "cms_migrated_"
 _KEPT: Final = 3
-"""As many states stay, so that changing between branches makes none anew."""
+"""Number of states to keep, so that switching branches does not migrate again."""
 
 
 def give_database(folder: Path) -> None:
-    """Put a migrated database into a data folder, which has none yet."""
+    """Copy a migrated database into a data folder without one."""
     shutil.copyfile(migrated_file(), folder / NAME)
 
 
 def migrated_file() -> Path:
-    """Return a migrated SQLite file to be copied. The first process that asks makes it, the others wait."""
+    """Return a migrated SQLite file to copy. The first process creates it, the others wait."""
     made = _MADE / f"{_state()}.sqlite3"
     _MADE.mkdir(parents=True, exist_ok=True)
     with (_MADE / "making").open("w") as lock:
@@ -50,9 +50,9 @@ def migrated_file() -> Path:
 
 
 def migrated_database(address: str) -> str:
-    """Return the name of a migrated database on a PostgreSQL, to be the template of others.
+    """Return the name of a migrated PostgreSQL database, a template for others.
 
-    The first process that asks makes it, the others wait.
+    The first process creates it, the others wait.
     """
     name = _PREFIX + _state()
     half_made = f"{_PREFIX}making"
@@ -96,16 +96,16 @@ def _migrate(**environ: str) -> None:
         env={**os.environ, "REDIS_URL": "", **environ},
         capture_output=True,
         text=True,
-        timeout=180,
+        timeout=600,
         check=False,
     )
     assert done.returncode == 0, done.stderr
 
 
 def _state() -> str:
-    """A digest of all that the tables follow from.
+    """Return a digest of everything that decides the tables.
 
-    New migrations, and rows that are made after each `migrate`, need no other state: a copy is migrated as well.
+    Rows that `migrate` creates are not part of it: a copy is migrated too.
     """
     digest = hashlib.sha256()
     for file in _migration_files():
@@ -125,7 +125,7 @@ def _migration_files() -> Iterator[Path]:
 
 
 def _source_of_own(module: str) -> bytes:
-    """Of a module of the product, whose fields and indexes migrations may use."""
+    """Return the source of a module of the product, because migrations may use its fields and indexes."""
     if not (ROOT / module.partition(".")[0]).is_dir():
         return b""
     spec = find_spec(module)
