@@ -1,6 +1,6 @@
 """The layers of a post and the operations between them: stage, submit, approve, reject, revert, and the live write.
 
-AI Review is on top of Review, and Review on top of live. Agents and AI clients can only write to AI Review.
+AI Review is layered on Review, and Review on live content. Agents and AI clients can only write to AI Review.
 """
 
 from content.layers.approve import approve

@@ -29,10 +29,11 @@ def approve(
     paths: Collection[str] | None = None,
     note: str = "",
 ) -> tuple[Post, Revision]:
-    """Publish all changes of Review or these paths. Other changes stay staged. `<path>#<passage>` names a passage.
+    """Make all changes in Review live, or only those at `paths` (`<path>`, or `<path>#<passage>` for a passage).
 
     `digest`: digest of the changes the reviewer saw. Raises `Conflict` (`stale_review`) and writes nothing if live
-    content or the draft changed at an approved path since. The post's status stays unchanged.
+    content or the draft changed at an approved path since. Other changes stay staged, and the post's status stays
+    unchanged.
     """
     actor.require_session("approve")
     actor.require("posts.review.approve")
@@ -41,7 +42,7 @@ def approve(
     layers = open_layers(post)
     selection = require_unchanged(layers.review, seen, paths)
     document = apply(layers.live, selection.taken)
-    # The scope comes first: error messages of the rules could reveal posts at the new place.
+    # Before the rules, whose error messages could reveal posts at the new place.
     require_place_in_scope(post=post, before=layers.live, after=document, actor=actor)
     document = check_changes(
         post=post, before=layers.live, after=document, actor=actor, is_handed_on=True

@@ -63,10 +63,12 @@ def write_live(
 ) -> Revision | None:
     """Make `after` the live content of a locked post, inside the caller's transaction.
 
-    Saves a revision before and after, and a provenance row per changed path. `marks`: authors by path, else the
-    actor is the author. `source_hashes`: for a translation, hashes of its source values, overriding hashes in the
-    marks. Emits `post.updated` and `post.approve`, then `causes`. `has_revision`: whether the current version has a
-    revision, if known. Returns None if nothing changed.
+    Saves a revision of the new content, one of the old content if it has none, and a provenance row per changed
+    path, and records `post.updated`, `post.approve` and then `causes`. Returns None if nothing changed.
+
+    `marks`: authors by path; the actor is the author of all other paths. `source_hashes`: for a translation, hashes
+    of its source values, overriding hashes in the marks. `has_revision`: whether the current version has a
+    revision, if known.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -108,7 +110,7 @@ def write_live(
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
     provenance = provenance_rows(post, revision, changes, actor, marks or {})
-    # Together, as PostgreSQL gets all these rows in one statement.
+    # One call, because PostgreSQL then inserts all these rows in one statement.
     insert_rows(
         [*missing_revisions, revision], provenance, updates=search.words_of_post(post, after)
     )
@@ -178,7 +180,7 @@ def provenance_rows(
     for change in changes:
         written[change.path] = mark_of(marks, change.path) or own
         if change.kind == "added":
-            # Parts of the module that other authors wrote before it was published stay theirs.
+            # Other authors may have written parts of the module before it was published.
             written |= parts_of(marks, change.path)
     return [
         new_instance(
@@ -233,8 +235,8 @@ def write_many(
     """Make each `after` the live content as `write_live` does, in a fixed number of statements.
 
     Runs inside the caller's transaction, with revisions and provenance. The caller then calls `record_updates`.
-    Only for changes of texts in place: fields except slug and parent, props and overrides. Without `is_update` the
-    posts keep their modification date, for posts that only make room for another.
+    Only for changes of values: of fields except slug and parent, of props and of overrides. With `is_update` False
+    the posts keep their modification date, for posts that only make room for another one.
     """
     actor.require_person("change live content")
     if not written:

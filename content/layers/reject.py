@@ -35,8 +35,8 @@ def clear_drift_of_rejection(view: LayerView, post: Post, dropped: Collection[st
     """
     if view.layer != Layer.REVIEW:
         return
-    # A rejected text of an agent that no person edited makes room for a newer proposal. Its removal is no drift
-    # that a reviewer must see. The removal of a person's text is.
+    # Reviewers need not be warned that an agent's text disappeared below a newer proposal. They must be warned if a
+    # person wrote or edited the text.
     writers = {path: find_writers(view.marks, path) for path in dropped}
     agents_paths = {
         path for path, marks in writers.items() if marks and all(mark.is_agents for mark in marks)
@@ -58,7 +58,7 @@ def clear_drift_of_rejection(view: LayerView, post: Post, dropped: Collection[st
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """The removed changes. `rejection`: id of the event, with which they can be restored."""
+    """The removed changes. `rejection`: id of the event; `undo_rejections` restores the changes by it."""
 
     post: Post
     paths: tuple[str, ...]
@@ -77,7 +77,7 @@ def reject(
     digest: str | None = None,
     kept: Mapping[str, Value] | None = None,
 ) -> Rejected:
-    """Remove all changes of a layer or these paths. The proposals are stored for a while, to be restored.
+    """Remove all changes of a layer, or only those at `paths`. They are stored for a while and can be restored.
 
     `<path>#<passage>` names a passage. `kept`: remaining values of passages by path, if computed before. AI Review
     stays unchanged when Review is rejected. With a `digest`, raises `Conflict` if the changes differ from what the

@@ -35,7 +35,7 @@ _MAX_PATHS_NAMED: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """The proposal of a rejected change. `order`: the proposed order. `below`: the order it was to change."""
+    """The proposal of a rejected change. `order` and `below`: the order of modules in the layer and below it."""
 
     kind: Kind
     after: Value
@@ -98,8 +98,8 @@ def store_rejected_changes(
     named = {change.path: change for change in dropped}
     rows: list[RejectedChange] = []
     for whole in view.changes:
-        # Without one of its positions, an order may equal the one below, so that its other positions are no changes
-        # any more. Store them together.
+        # Without one of its moves, the whole order can equal the order below, so that the other moves are no changes
+        # any more. Store those too.
         if whole.path not in named and whole.path in left:
             continue
         change = named.get(whole.path, whole)
@@ -134,7 +134,7 @@ def store_rejected_changes(
 
 @dataclass(frozen=True, slots=True)
 class EarlierRejection:
-    """One rejection of a path that is still in force. `is_same`: the same value was rejected.
+    """One rejection of a path that was not undone. `is_same`: the value proposed now was rejected then.
 
     `proposal`: the rejected proposal, None if it was too large to store.
     """
@@ -224,7 +224,7 @@ _ON_PATHS: Final = CompiledQuery(
 
 def _padded(values: Collection[V]) -> list[V]:
     """Return the values with the last one repeated, up to a power of two in length."""
-    # Statements are cached by number of arguments, so limit the different numbers.
+    # One statement is cached for each number of arguments, so few different numbers save memory.
     found = sorted(set(values))
     return found + found[-1:] * ((1 << (len(found) - 1).bit_length()) - len(found))
 
@@ -232,9 +232,9 @@ def _padded(values: Collection[V]) -> list[V]:
 def earlier_rejections(
     posts: Collection[UUID], paths: Collection[str] | None = None
 ) -> EarlierRejections:
-    """Return the rejections at these paths of posts, or at any path, in either layer, that were not restored.
+    """Return the rejections in both layers of the posts that were not undone, at `paths` or at any path.
 
-    One query, none without posts or paths.
+    One query, none if `posts` or `paths` is empty.
     """
     if not posts or (paths is not None and not paths):
         return EarlierRejections()

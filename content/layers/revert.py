@@ -1,6 +1,6 @@
 """Revert live content to a revision, or remove what one agent run contributed. Later edits by people stay.
 
-Taking back removes the proposals of a run from AI Review.
+Withdrawing a run removes only its proposals, from AI Review.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def drop_unavailable(
     due = fields.get("publishAt")
     is_past = isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now()
     if due is not None and (is_past or post.status != Status.DRAFT):
-        # A time in the past, or of a post that is no draft, cannot be scheduled.
+        # Only a draft can be scheduled, and only for a time in the future.
         gone["publishAt"] = live.fields.get("publishAt")
     parent = fields.get("parentId")
     if parent and not Post.objects.alive().filter(pk=str(parent)).exists():
@@ -120,7 +120,7 @@ def revert_run(*, post_id: UUID | str, run_id: str, actor: Actor) -> Reverted:
         if not is_shared:
             own_paths.setdefault(revision_id, set()).add(path)
     target, kept = live, sorted({path for _, path, is_shared in written if is_shared})
-    # Newest first, because each step undoes one revision on top of the later ones.
+    # Newest first: when a revision is undone, the run's later revisions must already be undone.
     for revision in Revision.objects.filter(pk__in=own_paths).order_by("-version"):
         target, left = _undo_revision(post, target, revision, own_paths[revision.pk])
         kept += left
@@ -241,7 +241,7 @@ def withdraw_run(
     before: Before | None = None,
     paths: Collection[str] = (),
 ) -> tuple[str, ...]:
-    """Remove the staged changes of a run from AI Review. Changes by others, also later edits, stay.
+    """Remove the staged changes of a run from AI Review. Changes by others stay, including later edits.
 
     `before`: state of the layer before the run's first write. `paths`: all paths the run wrote; overwritten
     proposals are staged again. Returns the removed paths.

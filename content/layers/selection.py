@@ -85,7 +85,7 @@ def select_rest(
 
 
 def remaining_values(view: LayerView, paths: Collection[str]) -> dict[str, Value]:
-    """Return the remaining value at each path with removed passages. Raises `RuleViolation` as `select_changes`."""
+    """Return what remains staged at each path with removed passages. Raises as `select_changes` does."""
     if not paths:
         return {}
     changes = {change.path: change for change in view.changes}

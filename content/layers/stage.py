@@ -32,7 +32,9 @@ from proofroom.core.hooks import Hook
 
 Edit = Callable[[PostDocument], PostDocument]
 edit_made: Hook[[Actor, PostDocument, PostDocument], None] = Hook()
-"""Called with an edit of AI Review before the rules check it. An exception refuses the edit."""
+"""Called with the actor and the documents before and after an edit of AI Review, before the rules are checked.
+
+An exception refuses the edit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def require_layer(actor: Actor, layer: Layer) -> None:
         actor.require_person("write Review")
         actor.require("posts.review.save")
     elif not actor.can("posts.ai-review.save"):
-        # An AI client acts for a person. People who may edit posts may also have changes proposed.
+        # An AI client acts for a person, so the person's permission to edit posts is enough for a proposal.
         actor.require("posts.edit")
 
 
@@ -100,7 +102,7 @@ def stage(
     if not own:
         return Staged(post, layer, view.version, (), view.document)
     marks = dict(view.marks)
-    # A translation written without reference to its source counts as made from the current source.
+    # Without `source_hashes`, a translation counts as made from the current source.
     made_from = source_hashes or current_source_hashes(post)
     for path in own:
         mark = Attribution.of(actor, previous=mark_of(view.marks, path), reason=reason)

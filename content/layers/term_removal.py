@@ -21,12 +21,12 @@ class PostTermUsage:
     """The usage of terms by posts and drafts."""
 
     def find_live(self, term_id: UUID) -> Collection[UUID]:
-        """Return the posts with the live term, with variations, without the trash."""
+        """Return the ids of the posts with the live term, including variations, without the trash."""
         rows = Post.objects.kept().filter(post_terms__term=term_id)
         return list(rows.order_by("pk").values_list("pk", flat=True))
 
     def find_staged(self, term_id: UUID) -> Collection[UUID]:
-        """Return the posts with drafts that contain the term in their base or document."""
+        """Return the ids of the posts with drafts that contain the term in their base or document."""
         return [draft.post_id for draft in find_drafts_with_term(term_id)]
 
     def remove(self, term_id: UUID, live: Collection[UUID], actor: Actor) -> None:
@@ -51,9 +51,9 @@ def find_drafts_with_term(term_id: UUID) -> list[Draft]:
 
 def drop_from_drafts(term_id: UUID, posts: Collection[UUID]) -> None:
     """Remove the term from every draft. Locks the posts of the drafts and these posts."""
-    # Otherwise the other changes of a draft could not be approved, because the term does not exist.
+    # With a deleted term in a draft, none of its changes could be approved.
     found = find_drafts_with_term(term_id)
-    # In the order of ids, so that locks cannot deadlock.
+    # In the order of ids, so that two transactions cannot deadlock.
     for post_id in sorted({*posts, *(draft.post_id for draft in found)}):
         Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
     drafts = find_drafts_with_term(term_id)  # read again after the lock
