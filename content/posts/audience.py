@@ -1,4 +1,4 @@
-"""Which users may hear of a post over the admin's websocket, and which have it open."""
+"""The users who may receive events about a post over the admin's websocket, and who has the post open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from proofroom.core.realtime import EventMessage, IsOutside, MayHear, OpenEditor
 
 class PostTableAudience:
     def visibility_of(self, events: Sequence[EventMessage]) -> MayHear:
-        """Hide posts in the trash, and deleted posts, from users who may not see the trash. One query."""
+        """Return a function that tests whether a user may receive an event. One query.
+
+        Events about posts in the trash and purged posts are for users who may restore posts."""
         ids = {event.post_id for event in events if event.post_id is not None}
         visible = set(
             Post.objects.filter(pk__in=ids, deleted_at__isnull=True).values_list("pk", flat=True)
@@ -31,7 +33,9 @@ class PostTableAudience:
         return may_hear
 
     def scopes_of(self, post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
-        """Judge by the scopes as they are now; a deleted post is outside of every scope. One query a scope."""
+        """Return a function that tests whether a post is outside of a user's current scopes.
+
+        A purged post is outside of every scope. One query per set of scopes."""
         named = Post.objects.filter(pk__in=post_ids)
         inside: dict[tuple[ContentScope, ...], set[UUID]] = {}
         for person in people:

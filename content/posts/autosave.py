@@ -52,7 +52,7 @@ def save_copy(
     layer: str = SOURCE,
     follows: Collection[SupersededCopy] = (),
 ) -> Autosave:
-    """Save the content of a form under the page's key and delete the predecessors it contains.
+    """Save the content of a form under the page's key, and delete the copies in `follows`, which it replaces.
 
     Each open page uses its own key, so pages don't overwrite each other. A copy of another user with the same
     key is not changed. Raises `RuleViolation`, `NotFound`.

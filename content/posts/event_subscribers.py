@@ -1,4 +1,4 @@
-"""Events that this app follows, each in a transaction after the one that recorded it."""
+"""Subscriptions of this app to events. All run in tasks, outside of a transaction."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proofroom.core import outbox
 
 
 def subscribe() -> None:
-    """Subscribe to the events. The ids are stored with events that are not delivered yet: never change one."""
+    """Subscribe to the events. Never change an id: it is stored with events that are partly delivered."""
     outbox.subscribe(
         ["urlPattern.changed"],
         follow_pattern,

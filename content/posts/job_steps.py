@@ -73,7 +73,7 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
         # A savepoint: a failed level is undone before its pages are copied one by one.
         with transaction.atomic():
             copies = copy_below(below={item.post: below[item.post] for item in items}, actor=actor)
-    # Both concern the whole job, not single pages: the runner stops or retries.
+    # These errors concern the whole job, not single pages. The runner handles them.
     except (NotAllowed, *DATABASE_UNREACHABLE):
         raise
     # Any defect of one page must not stop the others; `_explain` logs it.

@@ -284,7 +284,7 @@ def _make_room(
     before: Sequence[tuple[UUID, int]],
     after: Sequence[tuple[UUID, int]],
 ) -> tuple[dict[UUID, int], dict[UUID, int]]:
-    """Return order numbers for the pages and for the shifted siblings, on the side where fewer have to move."""
+    """Return order numbers for the pages and the shifted siblings. Shifts the side on which fewer have to move."""
     first = before[-1][1] + 1 if before else after[0][1] - len(posts) if after else 0
     upwards = _shift(after, first + len(posts))
     if before and upwards:

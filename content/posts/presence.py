@@ -1,7 +1,4 @@
-"""Presence: users who have the form of a post open, and the rules for who receives events about a post.
-
-Open pages report repeatedly; without reports they expire.
-"""
+"""Presence: the users who have the form of a post open. Open pages report repeatedly; without reports they expire."""
 
 from __future__ import annotations
 
@@ -79,7 +76,7 @@ def mark_editing(*, post_id: UUID, key: str, actor: Actor, layer: str = SOURCE) 
 
 @transaction.atomic
 def close_editor(*, post_id: UUID, key: str, actor: Actor) -> None:
-    """Record that a page was closed. Also works if its last report is late or is being written by another process."""
+    """Record that a page was closed, even if a report of it arrives later or is being written by another process."""
     _check(actor, key)
     known = EditingMark.objects.filter(post_id=post_id, user_id=actor.user.pk, key=key)
     if not known.update(is_closed=True) and _is_visible(post_id, actor):

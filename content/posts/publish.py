@@ -125,7 +125,7 @@ def due_posts(moment: datetime) -> QuerySet[Post]:
 
 
 OVERDUE_AFTER: Final = timedelta(minutes=2)
-"""Longer than the interval at which the scheduler looks for due posts."""
+"""Delay from which a scheduled post counts as overdue. Longer than the interval of the scheduler."""
 
 
 def read_overdue_metrics() -> list[MetricReading]:

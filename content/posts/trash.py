@@ -32,7 +32,7 @@ _AT_ONCE: Final = 500
 
 @transaction.atomic
 def delete_post(*, post_id: UUID | str, actor: Actor) -> Post:
-    """Move a post to the trash and stop its test. Its layers, revisions and translations are unchanged."""
+    """Move a post to the trash and stop its A/B test. Its layers, revisions and translations are unchanged."""
     actor.require_person("delete posts")
     actor.require("posts.delete")
     post = lock_post(post_id, actor)

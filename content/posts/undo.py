@@ -21,7 +21,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
 
 _WAYS_BACK: Final = {
-    # An archived post can't be published directly, only as a draft.
+    # An archived post can't be published directly: it must become a draft first.
     (Status.ARCHIVED, Status.PUBLISHED): (Status.DRAFT, Status.PUBLISHED),
 }
 
