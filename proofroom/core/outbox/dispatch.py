@@ -62,9 +62,10 @@ _deferred_rows: ContextVar[list[Model] | None] = ContextVar("along", default=Non
 
 
 def insert_with_deliveries(rows: Sequence[Model]) -> None:
-    """Insert the new ones of these rows, all of one model, without reading them back.
+    """Insert rows of one model, except those that violate a unique constraint.
 
-    In a batch they are inserted in the statement that marks the events as delivered, otherwise immediately.
+    During a batch they are collected, and inserted in the statement that marks the events as delivered. Otherwise
+    they are inserted immediately.
     """
     waiting = _deferred_rows.get()
     if waiting is None:
@@ -175,14 +176,14 @@ def redeliver(*, event_ids: Iterable[int], actor: Actor) -> int:
 BATCH: Final = 100
 """Maximum number of events in one transaction."""
 _OUTSIDE_TIMEOUT: Final = timedelta(minutes=5)
-"""Time that a subscriber outside of the transaction has before another worker calls it again."""
+"""Time after which a subscriber outside of the transaction is called again if its result is not stored."""
 _BACKLOG_AGE: Final = timedelta(seconds=0.5)
-"""Age of an event from which workers count as behind and also take other workers' events."""
+"""Age of a due event from which its worker counts as behind and also delivers events it was not woken for."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventSelection:
-    """A selection of whole posts and of events without a post."""
+    """The events to dispatch: all events of `posts`, and the ids of single events in `events`."""
 
     posts: tuple[UUID, ...] = ()
     events: tuple[int, ...] = ()
@@ -597,7 +598,7 @@ def sweep(seconds: float) -> int:
                 return count
             count += dispatch_due(which).count
         if count == before:
-            break  # the database prefers other transactions, so stop here
+            break  # the database aborted every transaction, so leave the rest to the next sweep
     return count
 
 

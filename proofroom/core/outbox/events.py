@@ -27,9 +27,9 @@ from proofroom.core.outbox.wake_ups import wake_dispatch
 
 @dataclass(frozen=True, slots=True)
 class EventKind:
-    """A kind of event and its recipients.
+    """A kind of event, and where its events appear.
 
-    `label` is its name for people. `permission` is required to see that it happened. `version` grows with each change
+    `label` is its name for people. `permission` is required to see its events. `version` grows with each change
     of the payload that receivers could notice.
     """
 
@@ -44,7 +44,7 @@ class EventKind:
     is_trigger: bool = False
     """True if it is a scope that starts agents."""
     is_private: bool = False
-    """True if its payload contains text from visitors, which no log shows."""
+    """True if its payload contains text from visitors, which the activity log must not show."""
     is_internal: bool = False
     """True if it only passes work on and is not an action of a user."""
     is_progress: bool = False
@@ -92,7 +92,7 @@ class Subscriber:
     """A function called after the transaction of the cause, with one event or with many.
 
     `id` is stored in `Event.told`. It must not change when the function is moved or renamed: events that were partly
-    delivered would be delivered to it again.
+    delivered would be delivered to it again. With `is_apart` the function runs outside of any transaction.
     """
 
     id: str
@@ -116,9 +116,9 @@ def subscribe(
 ) -> None:
     """Call `call(event)` in a task, after the transaction of each event with one of these names.
 
-    Its writes are in the same transaction as the mark of the delivery, so it runs exactly once. It must not call
-    other systems itself, but write a row that another task picks up. With `apart`, for long work, it runs outside of
-    any transaction and may run twice. Events of one post are delivered in order.
+    Its writes are in the same transaction as the mark of the delivery, so they are stored exactly once. It must not
+    call other systems itself, but write a row that another task picks up. With `apart`, for long work, it runs
+    outside of any transaction and may run twice. Events of one post are delivered in order.
     """
     _register(names, Subscriber(id, call, is_apart=apart))
 
@@ -244,13 +244,13 @@ def _event(kind: EventKind, actor: Actor, payload: JsonObject, post_id: UUID | s
         cause_id=actor.event_id,
         hop=actor.hop,
         created_at=now,
-        # Most events have no subscribers and are complete at once.
+        # Events without subscribers, which are most, need no dispatch.
         dispatched_at=None if subscribers_of(kind.name) else now,
     )
 
 
 def forget(event_ids: Iterable[int]) -> None:
-    """Delete the payloads of events whose text must be deleted. They are not delivered any more."""
+    """Erase the payloads of these events, and stop their delivery."""
     # Lock in the same order as the dispatcher, which avoids deadlocks.
     rows = Event.objects.select_for_update(no_key=True).filter(pk__in=list(event_ids))
     ids = list(rows.order_by("pk").values_list("pk", flat=True))

@@ -87,7 +87,7 @@ class BatchedNotifier:
         self.reset()
 
     def reset(self) -> None:
-        """Start without a thread. Also called in a forked child, which inherits none."""
+        """Start without a thread. Also called in a forked child, because threads do not survive a fork."""
         self._groups: dict[tuple[object, ...], _WakeUpGroup] = {}
         self._condition = Condition()
         self._thread: BackgroundLoop | None = None
