@@ -33,12 +33,13 @@ _SPECIAL: Final = frozenset(
 )
 """Reserved and private top-level domains, which are not in the Public Suffix List."""
 _ANY_CASE: Final = frozenset({"com", "net", "org", "info"})
-"""Suffixes that are not words at the start of a sentence."""
+"""Suffixes that count even with a capital letter, because they hardly ever start a sentence."""
 _FILES: Final = frozenset({"md", "py", "rs", "pl", "ps", "sh", "cc", "mm", "so", "java"})
 """File extensions that are also public suffixes."""
 _TRAILING: Final = ".,;:!?…’'])}"
 _PATH: Final = tuple("/\\?0123456789")
-"""Characters after a host: of a path, query or port. A file can only continue with a fragment: readme.md#start."""
+"""First characters of a path, a query or a port after a host. The name of a file can only have a fragment after it:
+readme.md#start."""
 _LOCK: Final = Lock()
 
 

@@ -190,7 +190,7 @@ def find_look_alikes(before: str, after: str) -> list[str]:
 
 
 def _is_disguised(char: str) -> bool:
-    """Return whether it looks like an ASCII letter or digit, or is a digit of another script."""
+    """Return whether the character looks like an ASCII letter or digit, or is a digit of another script."""
     if char.isascii():
         return False
     code = ord(char)

@@ -30,7 +30,7 @@ _DAY: Final = (
     r"|\b(?:Montag|Dienstag|Mittwoch|Donnerstag|Freitag|Samstag|Sonnabend|Sonntag)\b"
 )
 _DATE: Final = re.compile(
-    # The lookahead skips most positions of a text at once.
+    # The lookahead quickly rules out positions at which no date can start.
     r"(?=[\dADFJMNOSTW])(?:(?<![\d.])(?:\d{4}-\d{2}-\d{2}|\d{1,2}\.\s?\d{1,2}\.\s?(?:\d{4}|\d{2})|\d{1,2}/\d{1,2}/(?:\d{4}|\d{2}))(?![\d.]*\d)"
     rf"|(?<!\d)\d{{1,2}}(?:\.|st|nd|rd|th)?\s{{1,2}}(?:of\s)?{_MONTH}(?:,?\s\d{{4}}(?!\d))?"
     rf"|\b{_MONTH}\s\d{{1,2}}(?:st|nd|rd|th)?(?!\d)(?:,?\s\d{{4}}(?!\d))?"
@@ -47,7 +47,7 @@ _PRICE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(r"\d+(?:[.,:/]\d+)*\s?%?")
 _NUMBER_SIGN: Final = re.compile(r"\b[Nn]os?\.\s?(?=\d)")
-""""No. 5" does not contain a negation."""
+"""The abbreviation of "number" ("No. 5"), which must not be read as the negation "no"."""
 
 
 @lru_cache(maxsize=4)
@@ -279,7 +279,7 @@ def _meaning_facts(
             )
             is_other_thing = terms is table.units and old.words and new.words
             if is_other_thing or not old.near or not new.near:
-                continue  # another object (cup, glass), or a new text
+                continue  # something else is counted (cups, glasses), or the text is new
         for fact in _pair_facts(kind, [hit.shown for hit in gone], [hit.shown for hit in come]):
             named |= {word for side in (fact.before, fact.after) for word in words_of(side or "")}
             yield fact
@@ -478,7 +478,7 @@ def _english_names(tokens: list[str]) -> Iterator[str]:
 
 
 def _is_marked(word: str) -> bool:
-    """Return whether the word is an abbreviation or has an inner capital. SHOUTED words are longer."""
+    """Return whether the word is an abbreviation or has an inner capital. Longer words in capitals are emphasis."""
     is_short = word.isupper() and 2 <= len(word) <= 5
     return is_short or (not word.isupper() and any(letter.isupper() for letter in word[1:]))
 

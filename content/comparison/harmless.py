@@ -333,7 +333,7 @@ class _Proof:
         return True
 
     def is_of_opposites(self, word: str, words: WordList) -> bool:
-        """Return whether a listed word remains without its prefix or with another suffix: undamaged, harmless."""
+        """Return whether it is a listed word with a negating prefix or the opposite suffix: undamaged, harmless."""
         for prefix in _PREFIXES.intersection(self.table.prefixes):
             rest = word.removeprefix(prefix)
             if rest != word and len(rest) >= _MIN_OPPOSITE and rest in words:
@@ -363,7 +363,7 @@ def _get(tokens: Sequence[Token], at: int) -> Token | None:
 
 
 def _text(tokens: Sequence[Token], at: int) -> str:
-    """Return the token's text. Outside the list a line end, which is no mark."""
+    """Return the token's text, or a line end for a position outside of the list."""
     token = _get(tokens, at)
     return token.text if token else "\n"
 

@@ -341,7 +341,7 @@ class _InlineComparer:
     def marks_of_replaced(self, old: Units, new: Units) -> None:
         """Add the differing links and marks of replaced words.
 
-        None if both sides have one and the same set of marks.
+        Adds none if both sides have the same single set of marks.
         """
         ours, theirs = (_join_equal_marks(_marked_texts(units)) for units in (old, new))
         if len({marks for _, marks in (*ours, *theirs)}) <= 1 and ours and theirs:

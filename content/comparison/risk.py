@@ -53,7 +53,7 @@ _TABLE: Final[Mapping[DifferenceKind, Weights]] = {
     "moved": _LOOK,
     "length": _LOOK,
 }
-"""Levels by kind. All other kinds are high: the most harmful, and new kinds that have no entry yet."""
+"""Levels by kind. Kinds without an entry are high: the most harmful ones, and new ones."""
 _FLAG_OF_KIND: Final[Mapping[DifferenceKind, str]] = {"position": "moved"}
 _TEXT_FLAGS: Final = {"new-text", "rewording"}
 _NO_LOSS: Final = frozenset({"mark", "characters", "position", "seo"})

@@ -142,8 +142,8 @@ def mark_of(marks: Marks, path: str) -> Attribution | None:
         if known.startswith(path + ".") or path.startswith(known + ".")
     ]
     if not near and path.endswith(_POSITION):
-        # The order changes as a whole: after a move in the layer below, the moved modules can be others than the
-        # marked.
+        # The order changes as a whole: after a move in the layer below, other modules than the marked ones can
+        # count as moved.
         orders = [mark for known, mark in marks.items() if known.endswith(_POSITION)]
         near = sorted(orders, key=lambda mark: mark.at, reverse=True)
     return near[0] if near else None
@@ -252,7 +252,7 @@ def lock_post(
     post = first_instance(Post, _LOCK_POST.rows(id_)) if id_ is not None else None
     if post is None:
         raise post_not_found(post_id)
-    # Now, because the caller's write could move the root of a section.
+    # Load the sections before the caller's write, which could move the root of a section.
     remember_sections(actor)
     if is_source:
         require_visible(post, actor)

@@ -1,6 +1,6 @@
 """The posts that a user with a limited scope may view and change (`proofroom.core.content_scope`).
 
-Only this module translates scopes to conditions on posts. Most users have no limits, for whom queries stay unchanged.
+Only this module translates scopes to conditions on posts. For users without limits, queries stay unchanged.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class SectionPart:
 
 
 class PostTableLookup:
-    """Posts, for apps below this one."""
+    """The implementation of `PostLookup`, for apps that may not import `content`."""
 
     def find(self, post_id: UUID) -> Post | None:
         return Post.objects.kept().filter(pk=post_id).first()

@@ -48,7 +48,7 @@ class TranslationState:
 
     @property
     def open_paths(self) -> list[str]:
-        """All paths that "up to date" confirms together."""
+        """All paths that need attention. Marking the whole translation as up to date confirms them together."""
         new = [f"modules.{module.id}" for module in self.new_modules]
         return [
             *self.stale_or_untranslated_paths,

@@ -73,7 +73,7 @@ _DECADE: Final = re.compile(r"(?:s|er)(?!\w)(?:\s(?:Jahre[n]?)(?!\w))?")
 _ALWAYS: Final = re.compile(
     r"(?<!\w)(?:24/7|24\s?h(?:eures)?\s?(?:/|sur)\s?24|7\s?j(?:ours)?\s?(?:/|sur)\s?7)(?!\w)"
 )
-"""Forms of "around the clock", for which each language has its own words."""
+"""Forms such as 24/7. They are not figures, because translations write them in words ("around the clock")."""
 _ROMAN: Final = re.compile(r"(?<!\w)((?=[XVI]{2})X{0,3}(?:IX|IV|V?I{0,3}))(?:e|er|ème|\.)?(?!\w)")
 _CODE: Final = re.compile(r"(?<![\w])(?=\w*[^\W\d_])(?=\w*\d)[^\W_]\w*(?!\w)")
 
