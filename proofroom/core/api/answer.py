@@ -44,7 +44,7 @@ from typing_extensions import TypedDict
 
 @dataclass(frozen=True)
 class AsStored:
-    """Answer a value without validation: the annotated type only describes it.
+    """Marks a value that is answered without validation: the annotated type only describes it.
 
     For JSON of earlier versions, and for hot paths where validation is too slow.
     """

@@ -1,3 +1,3 @@
-"""Caches: whole answers, fragments and outlines of pages, posts and answers in front of Django, parsed Accept
-headers; the lease on the content version that validates them; and Redis as Django's cache.
+"""Caches of whole answers and of results made from content, the content version that validates them, rate limits, and
+Redis as Django's cache.
 """

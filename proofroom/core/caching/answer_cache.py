@@ -23,9 +23,10 @@ _TAG_BYTES: Final = 150
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """A body with its ETag, its headers and the second since when it has been valid.
+    """A body with its ETag and headers.
 
-    `tags` are its dependencies. Without an ETag it is always sent whole.
+    `modified` is the time from which it is valid, in seconds since the epoch. `tags` are its dependencies. Without an
+    ETag it is always sent whole.
     """
 
     body: bytes

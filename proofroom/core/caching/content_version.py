@@ -126,8 +126,8 @@ def bump_content_version(
 def lock_content_version() -> None:
     """Lock the content version: wait for a live write in progress and block others until the transaction ends.
 
-    For code that reads what another live write may change before it records its own. Does nothing inside of
-    `version_last`, where the rows are already locked.
+    For code that reads data which a concurrent live write may be changing, before it records its own change. Does
+    nothing inside of `version_last`, where the rows are already locked.
     """
     if _deferred_tags.get() is not None:
         return

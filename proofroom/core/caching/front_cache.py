@@ -44,9 +44,10 @@ _GZIP_LEVEL: Final = 6
 _BROTLI_QUALITY: Final = 5
 _SMALLEST_WINDOW: Final = 16
 _LARGEST_WINDOW: Final = 22
-"""Exponents of two for brotli's window (RFC 7932). A window larger than the body does not compress better and
-costs time. It also makes each thread that ever compressed hold up to 11 MiB, because the allocator does not return
-them.
+"""The smallest and largest exponent of two for brotli's window (RFC 7932).
+
+A window larger than the body does not compress better and costs time. It
+also makes each thread that ever compressed hold up to 11 MiB, because the allocator does not return them.
 """
 _READS: Final = ("GET", "HEAD")
 _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "content-encoding"})
