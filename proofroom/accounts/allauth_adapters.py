@@ -113,7 +113,7 @@ class AccountAdapter(DefaultAccountAdapter):
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         """Send the reset link, or the mail for an unknown account if the user has no password to reset."""
-        # Both mails look alike from outside, so the page does not reveal which accounts exist or how they log in.
+        # The page looks the same in both cases, so it does not reveal which accounts exist or how they log in.
         if user.can_log_in and user.has_usable_password():
             super().send_password_reset_mail(user, email, context)
         else:
@@ -151,7 +151,7 @@ class AccountAdapter(DefaultAccountAdapter):
         response: HttpResponse = super().post_login(request, user, **kwargs)
         used = [record.get("method", "") for record in get_authentication_records(request, user)]
         finish_sign_in(request, user, via="admin", methods=used)
-        # A login by other means must not stay bound to what a provider said before.
+        # Forget the SAML session of an earlier login, so that the provider's logout does not end this session.
         request.session.pop(SAML_SESSION_KEY, None)
         login: SocialLogin | None = (kwargs.get("signal_kwargs") or {}).get("sociallogin")
         if login is not None and SAML_SESSION_KEY in login.state:

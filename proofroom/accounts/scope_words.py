@@ -20,7 +20,7 @@ def describe_scopes(scopes: Sequence[ContentScope], who: Scoped) -> list[list[st
     types = post_type_labels()
     sections = label_scope_ids("sections", {id_ for one in scopes for id_ in one.sections}, who)
     terms = label_scope_ids("terms", {id_ for one in scopes for id_ in one.terms}, who)
-    # A reader with limits cannot tell hidden from deleted content, and must not: "deleted" would be a wrong answer.
+    # For a reader with limits, content that is not found may be deleted or out of scope, so don't say "deleted".
     gone = _("hidden") if reading_scopes(who) else _("deleted")
     found = []
     for scope in scopes:

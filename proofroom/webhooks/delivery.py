@@ -173,7 +173,8 @@ def _store_together(ended: Sequence[EndedCall]) -> None:
     try:
         _store_outcomes(outcomes, failed, now)
     except WebhookRecovers:
-        # Again, now with the webhooks of successful calls locked. Usually they need no lock: nothing of them changes.
+        # Again, now with the webhooks of successful calls locked. They are not locked at first,
+        # because a success rarely changes a webhook.
         _store_outcomes(outcomes, {end.delivery.webhook_id for end in ended}, now)
 
 
@@ -336,8 +337,8 @@ def disable_failing(
 
 logger = logging.getLogger(__name__)
 MAX_CLAIMED_PER_CHANNEL: Final = 24
-"""Deliveries of a channel held at once. More than calls at once, so that calls go on while outcomes are stored. Few
-enough to end within `CLAIM_DURATION` if all calls time out.
+"""Maximum number of claimed deliveries of a channel. More than its parallel calls, so that calls go on while outcomes
+are stored, and few enough to end within `CLAIM_DURATION` if all calls time out.
 """
 MAX_CLAIMED: Final = 480
 POLL_SECONDS: Final = 0.25
@@ -354,7 +355,8 @@ def send_due() -> tuple[int, bool]:
     made = 0
     holder = uuid4()
     until = time.monotonic() + WORK_SECONDS
-    # An event may arrive just before the lock is released, unseen by its holder, and without another sender.
+    # A delivery queued just before the lock is released may be missed by this sender and start no other one, so look
+    # again.
     while (due := delivery_queue.find_due_channels()) and delivery_queue.acquire_lock(holder):
         loop = None
         try:
@@ -411,12 +413,12 @@ class DeliveryLoop:
             self.renew_at = time.monotonic() + RENEW_SECONDS
 
     def find_due_channels(self) -> None:
-        """Find channels with due deliveries. The longer a query takes, the rarer it is repeated."""
+        """Find channels with due deliveries. The longer the query takes, the less often it is repeated."""
         started = time.monotonic()
         if started < self.find_at and self.under_way:
             return
         if not self.under_way:
-            # The query finds what is left. Asking each channel whose last call ended would cost a transaction each.
+            # Claiming from each of these channels would cost a transaction each. The query below finds what is due.
             self.ready_channels.clear()
             if delivery_queue.release_lock_if_done(self.holder):
                 self.has_lock = False

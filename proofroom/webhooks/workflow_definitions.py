@@ -137,7 +137,7 @@ reload = FILES.reload
 
 
 def all_workflows() -> list[WorkflowDefinition]:
-    """Return all workflows, enabled or not, in ascending order."""
+    """Return all workflows, enabled or not, sorted by `order` and id."""
     return sorted(FILES.all(), key=lambda workflow: (workflow.order, workflow.id))
 
 
@@ -172,7 +172,7 @@ class Workflow:
 
 
 def load_workflows(definitions: Sequence[WorkflowDefinition] | None = None) -> list[Workflow]:
-    """Return these workflows, or all in ascending order. Three queries."""
+    """Return these workflows, or all, sorted like `all_workflows`. Three queries."""
     found = all_workflows() if definitions is None else definitions
     switches, last = load_switches(), last_runs(item.id for item in found)
     return [
@@ -196,7 +196,7 @@ def load_switches() -> dict[str, bool]:
 
 
 def enabled_workflows() -> list[WorkflowDefinition]:
-    """Return the enabled workflows, in ascending order. One query; none if there are no workflows."""
+    """Return the enabled workflows, sorted like `all_workflows`. One query; none if there are no workflows."""
     workflows = all_workflows()
     switches = load_switches() if workflows else {}
     return [item for item in workflows if switches.get(item.id, item.enabled)]

@@ -21,10 +21,10 @@ MAX_NAMES_SHOWN: Final = 5
 def missing_permissions(actor: Actor, permissions: Collection[str]) -> list[str]:
     """Return the permissions of this list that the actor lacks. Agent-only permissions are ignored.
 
-    A permission that no installed app declares is lacking unless the actor has all assignable permissions.
+    A permission that no installed app declares counts as missing unless the actor has all assignable ones.
     """
     assignable = assignable_permissions()
-    # Nobody but agents has agent-only permissions, so a person's lack of them says nothing.
+    # People never have agent-only permissions, so they need not have them to give a role.
     lacking = {name for name in assignable.intersection(permissions) if not actor.can(name)}
     # Its app may be installed again later. An actor with all permissions will then have this one too.
     undeclared = {*permissions} - all_permissions()

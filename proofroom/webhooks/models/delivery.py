@@ -25,8 +25,10 @@ UNFINISHED = (DeliveryStatus.PENDING, DeliveryStatus.SENDING)
 
 
 class Delivery(models.Model):
-    """One event for one receiver. The request is made from the event each time, so deleting the event's words
-    deletes all of them.
+    """One event for one receiver.
+
+    The request is not stored but made from the event for each call, so that erasing the event's text also erases it
+    here.
 
     `lane`: the channel of the receiver: `webhook:<id>`, `workflow:<id>`, `chat` or `reaction:<agent>:<place>`. In a
     lane, deliveries of the same post are sent in order; lanes never wait for each other. A sender holds the row until

@@ -141,12 +141,12 @@ class ReplayFailed(Exception):
 
 @transaction.atomic
 def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
-    """Queue one batch of the next replay. Return None if there is none that is not locked.
+    """Queue one batch of the next replay, and return the number of deliveries. None if no unlocked replay is left.
 
     Raises `ReplayFailed`, so that the caller can continue with other webhooks.
     """
     webhook = (
-        # The replay that is furthest behind comes first. A locked one has another process.
+        # The replay that is furthest behind comes first. Another process is busy with a locked one.
         Webhook.objects.select_for_update(skip_locked=True, no_key=True)
         .filter(replay_until__isnull=False)
         .exclude(pk__in=leave_out)
