@@ -1,4 +1,4 @@
-"""What this app adds to an archive of a site. An archive is read back in this order."""
+"""The kinds of rows that this app adds to an archive of a site, in the order in which an import reads them."""
 
 from __future__ import annotations
 

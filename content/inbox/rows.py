@@ -39,7 +39,7 @@ from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
 _ROWS_VERSION: Final = 4
-"""Increase when equal changes get different rows: then all rows are rebuilt."""
+"""Version of the rows. Increase it when equal changes would get different rows: then all rows are rebuilt."""
 _MARK_LENGTH: Final = 8
 _NOBODY: Final = Attribution(user_id=None, user="", via="", at="")
 _BATCH: Final = 100

@@ -19,8 +19,8 @@ class Layer(models.TextChoices):
 class Draft(models.Model):
     """The proposal in one layer: `document` against `base`, the document of the layer below at the time of writing.
 
-    `marks`: the author of each path (`content.store.layer_state.Mark`). `version` grows with every write and is
-    never reset, so that every stale write is detected. A draft without staged changes keeps its row.
+    `marks`: the author of each path (`content.store.layer_state.Attribution`). `version` grows with every write and
+    is never reset, so that every stale write is detected. A draft without staged changes keeps its row.
     """
 
     post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="drafts")

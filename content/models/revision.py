@@ -14,7 +14,8 @@ from content.models.post import Post
 class Revision(models.Model):
     """The live document at one version of the post.
 
-    `reason`: the action: before, created, edited, approved or reverted.
+    `reason`: the action: created, edited, approved, reverted, promoted or imported. `before`: saved because the
+    version had no revision when it was overwritten.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

@@ -185,7 +185,7 @@ class TranslationAnswer(TypedDict):
 
 
 def listed_post(row: Row) -> Wire:
-    """Return a post of a list, with modules and layers if the row of `queries.listed_rows` has them."""
+    """Return a post of a list, with modules and layers if the row of `post_queries.listed_rows` has them."""
     wire: Wire = dict(zip(LISTED_COLUMNS, _LISTED_VALUES(row), strict=True))
     if "live_modules" in row:
         wire["modules"] = orjson.Fragment(row["live_modules"])

@@ -1,4 +1,4 @@
-"""What apps below `agents_app` ask about agents: names, switches and limits, by the id of an agent."""
+"""Names, states and limits of agents by id, for apps below `agents_app`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from proofroom.core.hooks import ExtensionPoint
 
 
 class AgentDirectory:
-    """The agents that an app defines. The app that defines agents registers its own."""
+    """A lookup of agents. The app that defines agents registers its implementation."""
 
     def name(self, agent_id: str) -> str:
         """Return the name of the agent; empty for an unknown id. No query."""
@@ -26,7 +26,7 @@ agent_directories: ExtensionPoint[AgentDirectory] = ExtensionPoint()
 
 
 def agent_name(agent_id: str) -> str:
-    """Return the name of an agent, or its id where the agent is unknown, as one that was deleted."""
+    """Return the name of an agent, or its id if the agent is unknown, for example because it was deleted."""
     names = (agents.name(agent_id) for agents in agent_directories)
     return next((name for name in names if name), agent_id)
 
@@ -36,6 +36,6 @@ def is_agent_off(agent_id: str) -> bool:
 
 
 def limits_of_agent(agent_id: str) -> list[ContentScope]:
-    """Return the limits of an agent, which hold for all who write in its name; empty for most. One query."""
+    """Return the limits of an agent, for every actor that writes in its name; empty for most agents. One query."""
     scopes = [agents.content_scope(agent_id) for agents in agent_directories]
     return [scope for scope in scopes if scope.is_limited]

@@ -73,7 +73,7 @@ class ContentScope:
         set.
         """
         return all(
-            # An empty set is no limit, so an empty set of one's own would be wider than theirs.
+            # An empty set is no limit, so an empty set is within another only if that one is empty too.
             not theirs or (bool(own) and own <= theirs)
             for own, theirs in (
                 (self.types, other.types),
@@ -122,7 +122,7 @@ scope_checks: Hook[[Model, ContentScope], bool] = Hook()
 
 
 class PostLookup(Protocol):
-    """Posts, for apps below `content`, which registers its own."""
+    """A lookup of posts for apps below `content`. `content` registers its implementation."""
 
     def find(self, post_id: UUID) -> Model | None:
         """Return the post with this id, unless it is in the trash. One query."""
@@ -145,7 +145,7 @@ class ScopeDimension(Protocol):
 
 
 scope_dimensions: ExtensionPoint[ScopeDimension] = ExtensionPoint()
-"""By the name of the part."""
+"""Dimensions by name: `sections` and `terms`."""
 
 
 def find_post(post_id: UUID) -> Model | None:

@@ -33,8 +33,8 @@ CONFIRMED_SECONDS: Final = 2.0
 PROBE_SECONDS: Final = 2.0
 RETRY_SECONDS: Final = (0.2, 1.0, 2.0, 5.0, 10.0, 30.0)
 IDLE_SECONDS: Final = 60.0
-"""Seconds that an unused connection stays open. Going to another page closes the last websocket and opens the
-next.
+"""Seconds that an unused connection stays open, because a user who opens the next page closes the last websocket and
+opens a new one.
 """
 
 
