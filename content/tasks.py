@@ -32,8 +32,10 @@ register_runner(REPLACEMENTS)
 
 @shared_task(name="content.tasks.publish_due_posts")
 def publish_due_posts() -> int:
-    """Publish due posts in the name of an administrator. The schedule was set by a user with the permission to
-    publish."""
+    """Publish due posts in the name of an administrator.
+
+    The schedule was set by a user with the permission to publish.
+    """
     admin = _admin()
     if admin is None:
         logger.warning("nothing is published on schedule: there is no active admin")

@@ -38,8 +38,10 @@ _FILES: Final = frozenset({"md", "py", "rs", "pl", "ps", "sh", "cc", "mm", "so",
 """File extensions that are also public suffixes."""
 _TRAILING: Final = ".,;:!?…’'])}"
 _PATH: Final = tuple("/\\?0123456789")
-"""First characters of a path, a query or a port after a host. The name of a file can only have a fragment after it:
-readme.md#start."""
+"""First characters of a path, a query or a port after a host.
+
+The name of a file can only have a fragment after it: readme.md#start.
+"""
 _LOCK: Final = Lock()
 
 

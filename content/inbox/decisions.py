@@ -1,5 +1,7 @@
-"""Decisions on changes of several posts, one transaction per post. Changes that differ from what the reviewer saw
-are skipped."""
+"""Decisions on changes of several posts, one transaction per post.
+
+Changes that differ from what the reviewer saw are skipped.
+"""
 
 from __future__ import annotations
 

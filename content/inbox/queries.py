@@ -152,8 +152,10 @@ def group_similar(asked: QueueFilter, most: int, who: Scoped) -> list[SimilarCha
 
 
 def filter_safe_rows(ids: Collection[int], who: Scoped) -> set[int]:
-    """Return the rows that may be accepted from the list: safe by the current rules and shown
-    completely. One query."""
+    """Return the rows that may be accepted from the list: safe by the current rules and shown completely.
+
+    One query.
+    """
     rows = queue(who).filter(
         pk__in=ids, weight=1, is_whole=True, state__startswith=row_state_prefix()
     )

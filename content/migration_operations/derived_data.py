@@ -23,8 +23,9 @@ _BATCH: Final = 100
 
 @transaction.atomic
 def follow_content_migrations() -> int:
-    """Update search, references and inbox, record the event, and invalidate cached pages. Return the number of
-    migrations.
+    """Update search, references and inbox, record the event, and invalidate cached pages.
+
+    Return the number of migrations.
 
     Called after `migrate`. Does nothing if no content migration is open.
     """

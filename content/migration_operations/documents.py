@@ -72,8 +72,10 @@ class Rewriting(ABC):
         return after
 
     def names_after(self, name: str, there: frozenset[str], *, is_whole: bool) -> Sequence[str]:
-        """Return the names that hold the value of `name`, or a part of it, after the steps. `there`: all
-        names before."""
+        """Return the names that hold the value of `name`, or a part of it, after the steps.
+
+        `there`: all names before.
+        """
         found: Sequence[str] = (name,)
         names = there
         for step in self.steps:

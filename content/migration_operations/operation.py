@@ -41,8 +41,10 @@ class ContentOperation(Operation):
         raise NotImplementedError
 
     def carry_over(self, apps: Any, rewriting: Rewriting) -> dict[str, int]:
-        """Convert everything stored, with the models of a migration state. Return the number of changed
-        rows by kind."""
+        """Convert everything stored, with the models of a migration state.
+
+        Return the number of changed rows by kind.
+        """
         rows = StoredRows(apps, rewriting)
         posts = self.rewrite_live(rows, rewriting)
         rows.documents(self.type)

@@ -265,8 +265,10 @@ class StoredRows:
 
 
 def _names(name: str, *columns: str) -> Q:
-    """Return a condition for rows whose JSON contains the string. It may match too many rows, which then
-    don't change."""
+    """Return a condition for rows whose JSON contains the string.
+
+    It may match too many rows, which then don't change.
+    """
     text = f'"{name}"'
     parts = (Contains(Cast(column, TextField()), Value(text)) for column in columns)
     return reduce(or_, map(Q, parts))

@@ -224,8 +224,10 @@ def lock_global(slug: str) -> ModuleInstance:
 def _clean_changed_props(
     module: ModuleInstance, props: Mapping[str, Json], actor: Actor | None = None
 ) -> JsonObject:
-    """Return the cleaned values of the props that changed. Unchanged ones aren't validated, because older values
-    may break newer rules."""
+    """Return the cleaned values of the props that changed.
+
+    Unchanged ones aren't validated, because older values may break newer rules.
+    """
     changed = {
         name: value
         for name, value in props.items()

@@ -35,8 +35,10 @@ Entries = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class SupersededCopy:
-    """A copy whose content another page took over. If the copy was saved after `saved_at`, it holds newer input
-    and must not be deleted."""
+    """A copy whose content another page took over.
+
+    If the copy was saved after `saved_at`, it holds newer input and must not be deleted.
+    """
 
     key: UUID
     saved_at: datetime | None = None

@@ -147,8 +147,10 @@ def save_import_dates(post: Post, dates: PostDates) -> None:
 
 
 def require_names(document: PostDocument) -> None:
-    """Raise `RuleViolation` if a new post has no title or slug. The comparison with the empty document doesn't
-    find this."""
+    """Raise `RuleViolation` if a new post has no title or slug.
+
+    The comparison with the empty document doesn't find this.
+    """
     for name in ("title", "slug"):
         if not document.fields.get(name):
             raise invalid(name, _("%(name)s is required.") % {"name": name})

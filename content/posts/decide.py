@@ -41,8 +41,10 @@ from proofroom.core.errors import Conflict, invalid
 
 
 def clean_note(text: str) -> str:
-    """Return the note without surrounding whitespace. Raises `RuleViolation` on `note` if it is too long or has
-    invalid characters."""
+    """Return the note without surrounding whitespace.
+
+    Raises `RuleViolation` on `note` if it is too long or has invalid characters.
+    """
     note = text.strip()
     if len(note) > NOTE_MAX:
         raise invalid(

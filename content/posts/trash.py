@@ -104,8 +104,10 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
 
 @transaction.atomic
 def discard_proposed(*, post_id: UUID | str, run_id: str, actor: Actor) -> bool:
-    """Move a post proposed by a run to the trash, unless a user approved or changed it since. Return True if it
-    was moved."""
+    """Move a post proposed by a run to the trash, unless a user approved or changed it since.
+
+    Return True if it was moved.
+    """
     post = lock_post(post_id, actor)
     if not post.is_placeholder:
         return False

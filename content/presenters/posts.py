@@ -79,8 +79,10 @@ class ModuleAnswer(TypedDict):
 
 @cache
 def module_schema(type_name: str) -> orjson.Fragment:
-    """Return `{type, propsSchema, defaultProps}` of a module type, or JSON null if it doesn't exist. Cached as
-    encoded JSON."""
+    """Return `{type, propsSchema, defaultProps}` of a module type, or JSON null if it doesn't exist.
+
+    Cached as encoded JSON.
+    """
     definition = module_registry.get(type_name)
     if definition is None:
         return orjson.Fragment(b"null")

@@ -86,8 +86,10 @@ def adopt_source_order(
     layer: Layer | None = None,
     expected_version: int | None = None,
 ) -> None:
-    """Put the modules of a translation in the order of its source. Modules only in the translation stay after
-    their predecessor."""
+    """Put the modules of a translation in the order of its source.
+
+    Modules only in the translation stay after their predecessor.
+    """
     actor.require_person("change the modules of a translation")
     actor.require("posts.edit")
     origin, source = _source_of(post_id, actor)

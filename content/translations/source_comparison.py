@@ -134,8 +134,10 @@ def _pair_modules(
     state: TranslationState,
     elsewhere: set[str],
 ) -> list[ModulePair]:
-    """Return the modules of both documents in reading order. Modules only in the translation follow
-    their predecessor."""
+    """Return the modules of both documents in reading order.
+
+    Modules only in the translation follow their predecessor.
+    """
     pairs: list[ModulePair] = []
     new = {module.id for module in state.new_modules}
     for module in source.modules:
@@ -162,8 +164,10 @@ def _pair_modules(
 def modules_in_source_order(
     source: PostDocument, own: PostDocument, source_ids: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the modules of a translation in source order. Modules only in the translation stay after their
-    predecessor."""
+    """Return the modules of a translation in source order.
+
+    Modules only in the translation stay after their predecessor.
+    """
     places = {id_: at for at, id_ in enumerate(source.order)}
     known = [id_ for id_ in own.order if source_ids.get(id_) in places]
     ordered = sorted(known, key=lambda id_: places[source_ids[id_]])

@@ -18,8 +18,9 @@ from proofroom.core.caching.rate_limits import (
 
 
 def count_login_try(request: HttpRequest, email: str) -> HitCount | None:
-    """Count an attempt. Return the exceeded count, or None. The eleventh attempt is refused even with the right
-    password.
+    """Count an attempt.
+
+    Return the exceeded count, or None. The eleventh attempt is refused even with the right password.
     """
     # Creating a `HitCount` counts the attempt. Both are created before either is checked, so both always count.
     address = client_address(request)

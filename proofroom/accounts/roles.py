@@ -149,8 +149,9 @@ _PERMISSION: Final = re.compile(r"[A-Za-z][A-Za-z-]*(\.[A-Za-z][A-Za-z-]*)+")
 
 @cache
 def grants() -> Mapping[str, frozenset[str]]:
-    """Return the permissions of every declared role, with apps' roles. Raises `ImproperlyConfigured` if one is
-    invalid.
+    """Return the permissions of every declared role, with apps' roles.
+
+    Raises `ImproperlyConfigured` if one is invalid.
     """
     # Cached for the life of the process: declarations are code, so they change only with a restart.
     found = dict(GRANTS)

@@ -156,8 +156,9 @@ class ArchiveImport:
         return self.names.get(archived, archived)
 
     def person(self, reference: str | None) -> int | None:
-        """Return the account for a reference; None if it does not exist here. Raises `ArchiveError` if it is
-        undeclared.
+        """Return the account for a reference; None if it does not exist here.
+
+        Raises `ArchiveError` if it is undeclared.
         """
         if reference is None:
             return None

@@ -153,8 +153,9 @@ class Actor:
             self.require(permission)
 
     def require_person(self, what: str) -> None:
-        """Raise `NotAllowed` for agents and AI clients, whatever permissions their user has. Guards Review and
-        live content.
+        """Raise `NotAllowed` for agents and AI clients, whatever permissions their user has.
+
+        Guards Review and live content.
         """
         if not self.is_person:
             raise NotAllowed(

@@ -202,7 +202,8 @@ def is_in_scopes(thing: Model, scopes: Iterable[ContentScope]) -> bool:
 
 
 def limit_to_own_runs(rows: Rows, who: Scoped, user_id: int) -> Rows:
-    """Return the runs the user may view. A run may contain content of any section, so a limited user sees only
-    their own.
+    """Return the runs the user may view.
+
+    A run may contain content of any section, so a limited user sees only their own.
     """
     return rows.filter(by=user_id) if reading_scopes(who) else rows

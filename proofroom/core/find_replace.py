@@ -1,5 +1,6 @@
-"""Find and replace over the texts of all apps. Each app registers its tables and changes its rows by its own
-rules.
+"""Find and replace over the texts of all apps.
+
+Each app registers its tables and changes its rows by its own rules.
 """
 
 from __future__ import annotations

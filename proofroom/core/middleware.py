@@ -170,8 +170,9 @@ class CSP(StrEnum):
 
 
 def build_policy(config: Policy) -> str:
-    """Return the header's value. Directives with `None` or `False` are omitted; `True` adds a directive without
-    sources.
+    """Return the header's value.
+
+    Directives with `None` or `False` are omitted; `True` adds a directive without sources.
     """
     directives = []
     for directive, sources in config.items():
@@ -229,8 +230,9 @@ def csp_override(config: Policy) -> Callable[[View], View]:
 
 
 def allow_admin_frame(view: View) -> View:
-    """Allow pages of this site to frame the view, which may neither run scripts nor submit forms. All others
-    refuse frames.
+    """Allow pages of this site to frame the view, which may neither run scripts nor submit forms.
+
+    All others refuse frames.
     """
     policy: Policy = {
         **settings.SECURE_CSP,

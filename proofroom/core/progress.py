@@ -13,8 +13,9 @@ from typing import Protocol
 
 
 class CallCancelled(BaseException):
-    """The caller has cancelled the call. Derived from `BaseException`, so that tools that continue after errors
-    stop.
+    """The caller has cancelled the call.
+
+    Derived from `BaseException`, so that tools that continue after errors stop.
     """
 
 

@@ -84,8 +84,9 @@ class QueueWatch:
     lock: Lock = field(default_factory=Lock)
 
     def failed(self, what: str, error: Exception) -> None:
-        """Log the first failure of its kind and store it. Never raises, because the caller's write has already
-        succeeded.
+        """Log the first failure of its kind and store it.
+
+        Never raises, because the caller's write has already succeeded.
         """
         cause = cause_of(error)
         with self.lock:

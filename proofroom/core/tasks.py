@@ -17,8 +17,9 @@ SWEEP_SECONDS: Final = 25.0
 
 @shared_task(name="core.tasks.dispatch_event")
 def dispatch_event(event_id: int, post_id: str | None = None) -> None:
-    """Dispatch an event. `post_id` is empty for an event without a post, and None in messages of an earlier
-    version.
+    """Dispatch an event.
+
+    `post_id` is empty for an event without a post, and None in messages of an earlier version.
     """
     if post_id is None:
         outbox.dispatch(event_id)

@@ -12,8 +12,9 @@ from django.views.decorators.http import require_safe
 @require_safe
 @never_cache
 def websockets(request: HttpRequest) -> JsonResponse:
-    """Return whether the server supports websockets. Pages check it first, because browsers log failed websockets
-    as errors.
+    """Return whether the server supports websockets.
+
+    Pages check it first, because browsers log failed websockets as errors.
     """
     return JsonResponse({"websockets": isinstance(request, ASGIRequest)})
 

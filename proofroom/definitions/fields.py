@@ -186,8 +186,10 @@ CHECKS: Mapping[str, Callable[[object], object]] = {
     "taxonomy-reference": check_id,
     "form-reference": check_slug,
 }
-"""Checks of a value beyond its JSON type, by field type. Each takes the value accepted by pydantic and returns the
-value to store, or raises `PydanticCustomError` with a sentence for the author.
+"""Checks of a value beyond its JSON type, by field type.
+
+Each takes the value accepted by pydantic and returns the value to store, or raises `PydanticCustomError` with a
+sentence for the author.
 """
 
 

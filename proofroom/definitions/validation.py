@@ -23,6 +23,7 @@ def check(
     props: type[ModuleProps], values: Mapping[str, Json], *, prefix: str, what: str
 ) -> JsonObject:
     """Return the complete, cleaned values with defaults.
+
     Raises `RuleViolation` (`invalid_props`): details begin with `prefix`, the sentence names `what`.
     """
     try:

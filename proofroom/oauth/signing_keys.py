@@ -79,8 +79,9 @@ def find_published_key(token: str, url: str) -> jwt.PyJWK | None:
 
 
 def read_claims(token: str, key: jwt.PyJWK, *, audience: list[str], issuer: str) -> JsonObject:
-    """Return the verified claims. Raises `BadSignature` unless the token is signed, valid now, and for this
-    audience.
+    """Return the verified claims.
+
+    Raises `BadSignature` unless the token is signed, valid now, and for this audience.
     """
     if key.algorithm_name not in ALGORITHMS:
         raise BadSignature(f"{key.algorithm_name} is no signature with a key pair.")

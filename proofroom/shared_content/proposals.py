@@ -133,8 +133,9 @@ def delete_proposals(kind: str, row_id: UUID) -> None:
 
 
 def _lock_proposal(proposal_id: UUID, version: int) -> tuple[SharedKind, SharedRow, SharedProposal]:
-    """Return a waiting change with its kind and its locked row. Raises `NotFound`, or `Conflict` for another
-    version.
+    """Return a waiting change with its kind and its locked row.
+
+    Raises `NotFound`, or `Conflict` for another version.
     """
     found = SharedProposal.objects.filter(pk=proposal_id).first()
     if found is None:

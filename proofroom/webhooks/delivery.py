@@ -55,8 +55,9 @@ DISABLE_AFTER: Final = timedelta(hours=24)
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """The outcome of a call. `error`: a sentence for people, empty on success. `wait`: the delay the receiver asked
-    for.
+    """The outcome of a call.
+
+    `error`: a sentence for people, empty on success. `wait`: the delay the receiver asked for.
     """
 
     is_success: bool
@@ -337,8 +338,10 @@ def disable_failing(
 
 logger = logging.getLogger(__name__)
 MAX_CLAIMED_PER_CHANNEL: Final = 24
-"""Maximum number of claimed deliveries of a channel. More than its parallel calls, so that calls go on while outcomes
-are stored, and few enough to end within `CLAIM_DURATION` if all calls time out.
+"""Maximum number of claimed deliveries of a channel.
+
+More than its parallel calls, so that calls go on while outcomes are stored, and few enough to end within
+`CLAIM_DURATION` if all calls time out.
 """
 MAX_CLAIMED: Final = 480
 POLL_SECONDS: Final = 0.25

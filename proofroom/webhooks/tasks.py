@@ -35,8 +35,9 @@ def replay_deliveries() -> int:
 
 @shared_task(name="webhooks.tasks.sweep_deliveries")
 def sweep_deliveries() -> int:
-    """Restart replays and the sender after a lost message or a crashed process. Return 1 if the sender was woken,
-    else 0.
+    """Restart replays and the sender after a lost message or a crashed process.
+
+    Return 1 if the sender was woken, else 0.
     """
     woken = 0
     with independent_steps() as step:

@@ -1,5 +1,7 @@
 """`manage.py preview_content_migration APP NAME`: show the effects of a migration on stored content.
-Changes nothing."""
+
+Changes nothing.
+"""
 
 from __future__ import annotations
 

@@ -99,8 +99,9 @@ def is_usable(invitation: Invitation) -> bool:
 
 
 def find_invitation(secret: str, *, lock: bool = False) -> Invitation:
-    """Return the open invitation with this secret. Raises `NotFound` if it expired, was used or revoked, or is
-    unknown.
+    """Return the open invitation with this secret.
+
+    Raises `NotFound` if it expired, was used or revoked, or is unknown.
     """
     rows = Invitation.objects.select_for_update() if lock else Invitation.objects.all()
     # A secret has 43 characters. Longer or other text is refused without a query.

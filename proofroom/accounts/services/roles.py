@@ -57,8 +57,9 @@ def create_role(
     scope: ContentScope | None = None,
     requires_second_factor: bool = False,
 ) -> SiteRole:
-    """Create a role for people, limited to the content of the scope. Raises `NotAllowed`, or `RuleViolation` by
-    field.
+    """Create a role for people, limited to the content of the scope.
+
+    Raises `NotAllowed`, or `RuleViolation` by field.
     """
     require_role_manager(actor)
     role = SiteRole()

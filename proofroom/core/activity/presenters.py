@@ -166,8 +166,9 @@ CHANNEL_LABELS: Final[Mapping[str, str]] = {
 
 
 def sentence_of(name: str, payload: JsonObject, who: str, post: str, account: str = "") -> str:
-    """Return the sentence of an entry. `who`, `post` and `account` are display names; all else comes from
-    `payload`.
+    """Return the sentence of an entry.
+
+    `who`, `post` and `account` are display names; all else comes from `payload`.
     """
     if name == "content.changed":
         did, what = _text(payload.get("did")) or "changed", _text(payload.get("what")) or "content"

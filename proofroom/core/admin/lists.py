@@ -321,8 +321,9 @@ class ListAdmin(PermittedAdmin[M]):
 
     @admin.display(description=SafeString('<input type="checkbox" id="action-toggle">'))
     def action_checkbox(self, obj: Model) -> SafeString:
-        """Render the checkbox of a row. Django's version renders a template each, as expensive as the rest of the
-        row.
+        """Render the checkbox of a row.
+
+        Django's version renders a template each, as expensive as the rest of the row.
         """
         return format_html(
             '<input type="checkbox" name="{}" value="{}" class="action-select" aria-label="{}">',
@@ -334,8 +335,10 @@ class ListAdmin(PermittedAdmin[M]):
     def response_action(  # type: ignore[override]  # the stubs are for a newer Django
         self, request: HttpRequest, queryset: QuerySet[M]
     ) -> HttpResponse | None:
-        """Run the chosen action. Refuse a selection with keys that are not in this list, and a selection of all
-        rows if the number of matching rows changed since the page was rendered.
+        """Run the chosen action.
+
+        Refuse a selection with keys that are not in this list, and a selection of all rows if the number of matching
+        rows changed since the page was rendered.
         """
         chosen = request.POST.getlist(ACTION_CHECKBOX_NAME)
         try:

@@ -42,8 +42,9 @@ GROUP_LABELS: Final[dict[NavigationGroup, str | Promise]] = {
 
 @dataclass(frozen=True, slots=True)
 class NavigationTab:
-    """A page shown as a tab beside other pages of one entry. Without a `permission` it needs the entry's
-    permission.
+    """A page shown as a tab beside other pages of one entry.
+
+    Without a `permission` it needs the entry's permission.
     """
 
     label: str | Promise

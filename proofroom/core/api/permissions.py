@@ -113,8 +113,9 @@ class DeclaredPermission(BasePermission):
 
 
 def declared_access(view: Any, action: str | None) -> Declared:
-    """Return the access that a view declares for an action. HEAD and OPTIONS require the same as the other
-    methods.
+    """Return the access that a view declares for an action.
+
+    HEAD and OPTIONS require the same as the other methods.
     """
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):

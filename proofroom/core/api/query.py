@@ -73,8 +73,9 @@ def uuid_in(request: Request, name: str) -> UUID | None:
 
 
 def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime | None:
-    """Return the time in a parameter, in UTC unless it has a zone. A date means its start, or its end with
-    `is_end`.
+    """Return the time in a parameter, in UTC unless it has a zone.
+
+    A date means its start, or its end with `is_end`.
     """
     text = request.query_params.get(name)
     if text is None:

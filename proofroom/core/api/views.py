@@ -22,8 +22,9 @@ from proofroom.core.api.query import refuse_unknown_parameters
 from proofroom.core.errors import invalid
 
 _CACHEABLE_STATUSES = frozenset({200, 304, 404, 422})
-"""Statuses that are the same for all callers of a URL. Other errors are about one call, so caches must not store
-them.
+"""Statuses that are the same for all callers of a URL.
+
+Other errors are about one call, so caches must not store them.
 """
 
 

@@ -28,8 +28,9 @@ def register_runner(runner: JobRunner[Any]) -> None:
 
 
 def resume_late_jobs() -> int:
-    """Resume jobs of all kinds whose worker died or whose message was lost. Return their number. The sweep calls
-    it.
+    """Resume jobs of all kinds whose worker died or whose message was lost.
+
+    Return their number. The sweep calls it.
     """
     count = 0
     with independent_steps() as step:

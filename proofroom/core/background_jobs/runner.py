@@ -52,15 +52,17 @@ class JobRunner(ABC, Generic[J]):
     finished_code: ClassVar[str] = "finished"
     defect_text: ClassVar[str | Promise]
     turn_seconds: float = 20.0
-    """Longest time in seconds that a job holds a worker. Then it continues with a new message, so that other work
-    gets a turn.
+    """Longest time in seconds that a job holds a worker.
+
+    Then it continues with a new message, so that other work gets a turn.
     """
     late_after: ClassVar[timedelta] = timedelta(seconds=90)
     keep_ended: ClassVar[timedelta] = timedelta(days=90)
 
     def run_turn(self, job_id: UUID) -> None:
-        """Execute one turn in a worker. The attempt is counted first, because a turn that kills the worker cannot
-        count itself.
+        """Execute one turn in a worker.
+
+        The attempt is counted first, because a turn that kills the worker cannot count itself.
         """
         running = self.model._default_manager.filter(pk=job_id, state=JobState.RUNNING)
         running.update(attempts=F("attempts") + 1)
@@ -71,8 +73,9 @@ class JobRunner(ABC, Generic[J]):
         """Do unfinished work for one turn. Must be idempotent."""
 
     def on_end(self, job: J, actor: Actor | None) -> None:
-        """Record the end of the job in the transaction that ends it. `actor` is the user who cancelled it,
-        otherwise None.
+        """Record the end of the job in the transaction that ends it.
+
+        `actor` is the user who cancelled it, otherwise None.
         """
 
     def create(self, actor: Actor, **values: Any) -> J:
@@ -125,8 +128,9 @@ class JobRunner(ABC, Generic[J]):
 
     @transaction.atomic
     def cancel(self, job_id: UUID, actor: Actor) -> J:
-        """Cancel a job without undoing finished work. The caller checks permissions. Raises `Conflict` if it has
-        ended.
+        """Cancel a job without undoing finished work.
+
+        The caller checks permissions. Raises `Conflict` if it has ended.
         """
         job = self.lock(job_id)
         if job is None or not job.is_running:

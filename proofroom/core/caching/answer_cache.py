@@ -147,8 +147,9 @@ class AnswerCache:
 
 
 def _size(key: str, answer: CachedAnswer) -> int:
-    """Return the estimated bytes of an answer with its key. Without the overhead, empty answers would never fill
-    the cache.
+    """Return the estimated bytes of an answer with its key.
+
+    Without the overhead, empty answers would never fill the cache.
     """
     return answer.size + len(key) + _OVERHEAD_BYTES + _TAG_BYTES * len(answer.tags)
 

@@ -68,8 +68,9 @@ class BufferedHits:
         return batch.known + batch.unreported
 
     def has_room(self, key: str, limit: int) -> bool:
-        """Return whether one more hit is within the limit, as far as known. False before the first report of the
-        key.
+        """Return whether one more hit is within the limit, as far as known.
+
+        False before the first report of the key.
         """
         batch = self._batches.get(key)
         if batch is None or batch.reported_at is None:

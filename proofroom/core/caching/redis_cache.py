@@ -35,8 +35,9 @@ def redis_error() -> type[Exception]:
 
 
 class ReusedClient(RedisCacheClient):
-    """Reuses one client. Django creates one for each call, which costs more than the call; clients are
-    thread-safe.
+    """Reuses one client.
+
+    Django creates one for each call, which costs more than the call; clients are thread-safe.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:

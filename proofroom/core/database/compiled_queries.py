@@ -41,8 +41,9 @@ _MAX_SHAPES = 500
 
 @dataclass(frozen=True, slots=True)
 class _Compiled:
-    """A compiled statement. `sources` has for each SQL parameter the index of its argument, or None and a
-    constant.
+    """A compiled statement.
+
+    `sources` has for each SQL parameter the index of its argument, or None and a constant.
     """
 
     sql: str

@@ -188,8 +188,9 @@ def _compile_insert(models: Sequence[type[Model]], if_free: bool, over: Sequence
 
 @lru_cache(maxsize=200)
 def _with_updates(insert: str, updates: tuple[str, ...]) -> str:
-    """Return the insert with the updates before it. Each result row also has the number of rows that each update
-    changed.
+    """Return the insert with the updates before it.
+
+    Each result row also has the number of rows that each update changed.
     """
     before = ", ".join(f"updated_{place} AS ({sql})" for place, sql in enumerate(updates))
     rows, _, end = insert.removeprefix("WITH ").rpartition(" FROM rows_0")

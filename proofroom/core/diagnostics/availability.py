@@ -136,8 +136,9 @@ def list_unreachable() -> list[str]:
 
 
 def readiness() -> tuple[int, JsonObject]:
-    """Return status and body of `/health/ready`. Only a lost database makes the site unready; without the rest it
-    answers.
+    """Return status and body of `/health/ready`.
+
+    Only a lost database makes the site unready; without the rest it answers.
     """
     unreachable = list_unreachable()
     if "database" not in unreachable:

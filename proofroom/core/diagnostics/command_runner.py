@@ -125,8 +125,9 @@ def _read_output(process: subprocess.Popen[bytes], most: int) -> tuple[bytes, in
 
 
 def environment_for(command: Command, environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of the command: without unneeded secrets. The file .env is read by the command
-    itself.
+    """Return the environment of the command: without unneeded secrets.
+
+    The file .env is read by the command itself.
     """
     fields = type(settings.CMS_ENV).model_fields
     secrets = {name.upper() for name, field in fields.items() if field.json_schema_extra}

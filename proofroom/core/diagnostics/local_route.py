@@ -41,15 +41,17 @@ _HIDDEN_HEADERS: Final = frozenset({"set-cookie"})
 
 
 class _TooLong(BaseException):
-    """The time is over. Derived from `BaseException`, because Django's handler turns any `Exception` into a
-    response.
+    """The time is over.
+
+    Derived from `BaseException`, because Django's handler turns any `Exception` into a response.
     """
 
 
 @dataclass(frozen=True, slots=True)
 class LocalAnswer:
-    """The answer at a path. `body` is None for HEAD and for responses that are not text. `size` is None for a
-    stream.
+    """The answer at a path.
+
+    `body` is None for HEAD and for responses that are not text. `size` is None for a stream.
     """
 
     status: int
@@ -150,8 +152,9 @@ def _rolled_back() -> Iterator[None]:
 
 @contextmanager
 def _time_limit() -> Iterator[None]:
-    """Check the time before each query. Slow views here run many queries; a single slow one hits the statement
-    timeout.
+    """Check the time before each query.
+
+    Slow views here run many queries; a single slow one hits the statement timeout.
     """
     ends = time.monotonic() + ROUTE_TIMEOUT_SECONDS
 

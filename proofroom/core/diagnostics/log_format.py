@@ -13,8 +13,9 @@ BEGINNING: Final = re.compile(
 
 
 def one_record(text: str) -> str:
-    """Indent lines of a record that look like the beginning of another one. Visitors could forge records with such
-    lines.
+    """Indent lines of a record that look like the beginning of another one.
+
+    Visitors could forge records with such lines.
     """
     first, *rest = text.split("\n")
     return "\n".join([first, *(f" {line}" if BEGINNING.match(line) else line for line in rest)])

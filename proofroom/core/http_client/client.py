@@ -40,8 +40,9 @@ from proofroom.core.http_client.connection import (
 CALL_TIMEOUT_SECONDS: Final = 10.0
 LARGEST_BODY: Final = 64 * 1024
 KEEP_SECONDS: Final = 1.5
-"""Seconds to keep an idle connection. Shorter than servers do, because a call on a connection that is being closed
-fails.
+"""Seconds to keep an idle connection.
+
+Shorter than servers do, because a call on a connection that is being closed fails.
 """
 MAX_IDLE_CONNECTIONS: Final = 16
 USER_AGENT: Final = "proofroom/0.1"

@@ -1,5 +1,6 @@
-"""Requests to a process of this site on the same machine. Takes a port, not an address, so that it cannot reach
-others.
+"""Requests to a process of this site on the same machine.
+
+Takes a port, not an address, so that it cannot reach others.
 """
 
 from __future__ import annotations

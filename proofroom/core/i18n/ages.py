@@ -18,8 +18,9 @@ from proofroom.core.i18n.time_zones import exact_time
 
 
 class _Unit(str):
-    """The name of a unit of `timesince`, with cached plurals. Django's lookup takes longer than the rest of an
-    age.
+    """The name of a unit of `timesince`, with cached plurals.
+
+    Django's lookup takes longer than the rest of an age.
     """
 
     def __mod__(self, numbers: Any) -> str:

@@ -132,8 +132,9 @@ def _route_name(match: ResolverMatch) -> str:
 
 
 def server_timing(operation: MeasuredOperation) -> str:
-    """Return the Server-Timing header (W3C Server Timing) in milliseconds. Browsers show it in their network
-    panel.
+    """Return the Server-Timing header (W3C Server Timing) in milliseconds.
+
+    Browsers show it in their network panel.
     """
     total, database = 1000 * operation.elapsed, 1000 * operation.database_seconds
     return (

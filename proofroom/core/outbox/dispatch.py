@@ -433,8 +433,9 @@ class _LockedEvents:
                 event.dispatched_at = self.now
 
     def _store(self, notes: Sequence[BoundUpdate]) -> None:
-        """Insert the collected rows together with the updates. Raises `BatchRefused` if the rows violate a
-        constraint.
+        """Insert the collected rows together with the updates.
+
+        Raises `BatchRefused` if the rows violate a constraint.
         """
         if not self.rows:
             for note in notes:
@@ -574,8 +575,9 @@ def dispatch_posts(post_ids: Iterable[UUID], event_ids: Iterable[int]) -> None:
 
 
 def _dispatch_selection(which: EventSelection, *, include_older: bool = False) -> DispatchResult:
-    """Deliver all events of the selection. Later events of its posts are included, which saves another
-    transaction.
+    """Deliver all events of the selection.
+
+    Later events of its posts are included, which saves another transaction.
     """
     told = round_ = dispatch_due(which, include_older=include_older)
     while round_.count >= BATCH:

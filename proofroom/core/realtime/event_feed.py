@@ -145,8 +145,9 @@ _SECONDS: Final = re.compile(r"[0-9]{1,11}(\.[0-9]{1,6})?\Z", re.ASCII)
 
 
 class EventsConsumer(PageConsumer[EventPage]):
-    """`/ws/events/`. `?post=` follows one post only. `?after=` resumes after an event id, or after a time in Unix
-    seconds.
+    """`/ws/events/`.
+
+    `?post=` follows one post only. `?after=` resumes after an event id, or after a time in Unix seconds.
     """
 
     permission: ClassVar[str] = "posts.view"

@@ -13,8 +13,9 @@ from proofroom.core.i18n.words import IN_WORD, LETTER, MARK, UNSEEN, compile_pat
 
 MAX_INDEXED_BYTES: Final = 150_000
 MAX_INDEXED_WORDS: Final = 30_000
-"""Maximum number of words of one text. PostgreSQL refuses a document over 1 MB and stores each word in several
-forms.
+"""Maximum number of words of one text.
+
+PostgreSQL refuses a document over 1 MB and stores each word in several forms.
 """
 MAX_INDEXED_CHARACTERS: Final = 500_000
 MAX_WORD_LENGTH: Final = 64

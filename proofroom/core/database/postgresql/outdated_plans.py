@@ -17,8 +17,9 @@ from proofroom.core.database.errors import TablesChanged
 from proofroom.core.database.postgresql.pool import ConnectionPool
 
 _REFUSED_BY: Final = "RevalidateCachedQuery"
-"""The PostgreSQL function that raises the error. Its SQLSTATE is used by other errors, too, and the message is
-translated.
+"""The PostgreSQL function that raises the error.
+
+Its SQLSTATE is used by other errors, too, and the message is translated.
 """
 
 

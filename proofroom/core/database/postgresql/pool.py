@@ -17,8 +17,9 @@ from proofroom.core.database.event_loop_reads import WouldBlock
 Connection = psycopg.Connection[Any]
 SLOW_SECONDS: Final = 0.5
 LEAVE_ALONE_SECONDS: Final = 1.0
-"""Pause after a slow failure, in which callers fail immediately. A server that does not answer would otherwise
-delay one caller after the other.
+"""Pause after a slow failure, in which callers fail immediately.
+
+A server that does not answer would otherwise delay one caller after the other.
 """
 
 SILENCE_SECONDS: Final = 5.0

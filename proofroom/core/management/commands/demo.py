@@ -124,8 +124,9 @@ class Command(BaseCommand):
             run_here()
 
     def supervise(self, children: Children) -> Callable[[], None] | None:
-        """Prepare the site and run the programs until they stop. In a forked process, return the function it must
-        run.
+        """Prepare the site and run the programs until they stop.
+
+        In a forked process, return the function it must run.
         """
         if not self.is_forking:
             self.prepare()
