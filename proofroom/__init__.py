@@ -1,1 +1,1 @@
-"""What the apps stand on and what knows no post: accounts, definitions, webhooks and the core."""
+"""Packages that never import `content`: accounts, definitions, webhooks, the core and others."""

@@ -269,10 +269,10 @@ class _Proof:
         while _text(self.old, at) in _CLOSING:
             at -= 1
         mark = _text(self.old, at)
-        # He asked “why?” and left.
+        # A mark before a closing quote need not end the sentence: He asked “why?” and left.
         if is_quoted and mark in _MARKS_APART:
             return False
-        # After “so … then” a sentence goes on.
+        # An ellipsis need not end the sentence either: so … then.
         if mark not in _SENTENCE_MARKS:
             return False
         is_apart = mark in _MARKS_APART and _kind(self.old, at - 1) == "space"

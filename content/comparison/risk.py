@@ -128,7 +128,7 @@ def assess(
         conflict_flags.append("edited")
     other_flags = set(conflict_flags)
     if other_flags:
-        # A person's edit of an agent's text needs a look, but no special care.
+        # A person's edit of an agent's text must be looked at, but not first.
         level = 2 if other_flags == {"edited"} and level < 3 else 3
     return Risk(level, order_flags(flags | other_flags))
 

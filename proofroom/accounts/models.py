@@ -106,7 +106,7 @@ class SiteRole(models.Model):
     @cached_property
     def scopes(self) -> tuple[ContentScope, ...]:
         """The scope as a tuple, empty if it limits nothing."""
-        # One object per role, so that what a scope looks up, such as where its sections begin, is looked up once.
+        # One object per role, because it caches its lookups, such as the paths of its sections.
         return (self.scope,) if self.scope.is_limited else ()
 
     @classmethod

@@ -80,7 +80,7 @@ class LastDayField(forms.DateField):
         return datetime.combine(day, time.max, zone).astimezone(UTC) if day else None
 
 
-class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # it takes none when it runs
+class AccountField(forms.ModelChoiceField):  # type: ignore[type-arg]  # not subscriptable at runtime
     """An account field whose value is the account's id."""
 
     def clean(self, value: Any) -> int:

@@ -23,7 +23,7 @@ METHOD: Final = "private_key_jwt"
 ASSERTION_TYPE: Final = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer"
 _MAX_URL_LENGTH: Final = 500
 _MAX_VALIDITY_SECONDS: Final = 600
-"""Longest validity of an assertion, in seconds. Its id is stored as long, because it can be used only once."""
+"""Longest validity of an assertion, in seconds. Its id is stored for as long, because it may be used only once."""
 
 
 def store_client_keys(client_id: str, document: dict[str, object]) -> None:

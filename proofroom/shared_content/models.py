@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 
 class SharedRevision(models.Model):
-    """A stored version of a row, complete.
+    """A complete version of a row.
 
     `kind`: name of a `SharedKind`. `row_id`: id of its row. `document`: the kind's document of the row. `reason`:
     before, created, edited, moved, reverted, find-replace or approved. "before" is the state found by the first
@@ -45,7 +45,7 @@ class SharedRevision(models.Model):
 
 
 class ApprovalMode(models.TextChoices):
-    """Which changes of a kind need approval. See `proofroom.shared_content.approval`."""
+    """The rule for which changes of a kind need approval, see `proofroom.shared_content.approval`."""
 
     OFF = "off", gettext_lazy("Changes go live immediately")
     EDITORS = "editors", gettext_lazy("Administrators approve changes by editors")

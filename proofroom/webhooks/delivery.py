@@ -107,7 +107,7 @@ def next_wait(attempts: int, outcome: CallOutcome) -> timedelta | None:
     if not outcome.may_retry or attempts > len(waits):
         return None
     # Random, so that deliveries that failed together are not retried together.
-    spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # hides nothing
+    spread = random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311  # not used for security
     own = timedelta(seconds=waits[attempts - 1] * spread)
     return min(max(own, outcome.wait), MAX_WAIT)
 

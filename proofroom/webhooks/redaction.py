@@ -80,12 +80,12 @@ def secrets_of_request(request: OutgoingRequest) -> Iterable[str]:
         yield from (request.keys.current, request.keys.previous)
     for value in request.headers.values():
         yield value
-        yield value.rpartition(" ")[2]  # what follows "Bearer"
+        yield value.rpartition(" ")[2]  # the credential after "Bearer"
     query = urlsplit(request.url).query
     for _, value in parse_qsl(query):
         yield value
     for pair in query.split("&"):
-        yield pair.partition("=")[2]  # as it was written
+        yield pair.partition("=")[2]  # still percent-encoded
     yield from secrets_of_service()
 
 
@@ -94,5 +94,5 @@ def stored_secrets() -> Iterable[str]:
     for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
         yield from (own, before)
         for value in map(str, headers.values()):
-            words = (value, value.rpartition(" ")[2])  # what follows "Bearer"
+            words = (value, value.rpartition(" ")[2])  # the credential after "Bearer"
             yield from (word for word in words if not ORDINARY_VALUE.fullmatch(word))

@@ -91,7 +91,7 @@ class AccountTokenAdmin(FormAdmin[T]):
         return super().new_form(request, *args, who=actor_of(request), **kwargs)
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
-        assert isinstance(form, InputForm)  # noqa: S101  # `add_form` of every kind
+        assert isinstance(form, InputForm)  # noqa: S101  # every kind's `add_form` is one
         token, secret = self.make(form.input_values(), actor_of(request))
         # No redirect after this POST: the secret is only in this response, not even in the session.
         return self._page(request, token, secret)

@@ -157,7 +157,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     @admin.display(description=gettext_lazy("Accounts"))
     def people(self, role: SiteRole) -> SafeString:
         address = reverse("admin:proofroom_accounts_user_changelist")
-        number: int = role.users  # type: ignore[attr-defined]  # of `get_queryset`
+        number: int = role.users  # type: ignore[attr-defined]  # annotated by `get_queryset`
         return format_html('<a href="{}?role={}">{}</a>', address, role.name, number)
 
     def get_urls(self) -> list[URLPattern]:

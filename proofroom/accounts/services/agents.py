@@ -115,7 +115,7 @@ def system_agent_user(user_id: int | None = None) -> User | None:
     if user_id is not None:
         user = load_user(user_id)
     else:
-        # Called for every call of an AI client, so the query is compiled.
+        # Runs for every call of an AI client, so the query is compiled.
         user = first_instance(User, _AGENT.rows(Role.AI_AGENT.value, "general-assistant"))
         user = user or User.objects.filter(role=Role.AI_AGENT).order_by("pk").first()
     # Switching the account off must stop AI clients, not pass them to another account.

@@ -65,7 +65,7 @@ def apply_provider_role(user: User, role: str) -> None:
             is_giver_asked=False,
         )
     except RuleViolation as error:
-        # Without an admin, no user could repair a wrong mapping of roles. So the login goes on with the old role.
+        # Without an admin, no user could repair a wrong mapping of roles. So the login continues with the old role.
         if error.code != "last_admin":
             raise
         logger.warning("The account %s keeps its role: %s", user.pk, error.message)

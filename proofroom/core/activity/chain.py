@@ -101,7 +101,7 @@ def oldest_unsealed_at() -> datetime | None:
 
 def drop_salts(event_ids: list[int]) -> None:
     """Delete the salts of the links of forgotten events."""
-    # Without the salt nobody can confirm a guess of the forgotten text by hashing it.
+    # Without the salt, a guess of the forgotten text cannot be confirmed by hashing it.
     Seal.objects.filter(event_id__in=event_ids).update(salt="")
 
 

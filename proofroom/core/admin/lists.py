@@ -350,7 +350,7 @@ class ListAdmin(PermittedAdmin[M]):
         if counted is not None and not _FALSE_VALUES.issuperset(
             request.POST.getlist("select_across")
         ):
-            # An equal number is not enough: one row may have gone and another one come. So check
+            # An equal number is not enough: one row may have been removed and another one added. So check
             # the keys of the page, too.
             is_same = counted == str(queryset.count())
             if not is_same or queryset.filter(pk__in=keys).count() != len(keys):

@@ -153,6 +153,6 @@ def build_tabs(request: HttpRequest) -> list[NavigationLink]:
 
 
 def _bounded_count(rows: QuerySet[Any]) -> str:
-    # One more than the maximum tells whether there are more, without counting all rows.
+    # One more than the maximum, to see whether there are more without counting all rows.
     number = rows.order_by()[: MAX_COUNT + 1].count()
     return f"{MAX_COUNT}+" if number > MAX_COUNT else str(number or "")

@@ -238,7 +238,7 @@ def program_digest() -> str:
 
 def _files() -> Iterator[Path]:
     libraries = Path(django.__file__).parent.parent
-    yield libraries  # installing a package changes this folder's time, so its files need no look
+    yield libraries  # installing a package changes this folder's time, so its files need not be checked
     yield from settings.STATIC_ROOT.glob("staticfiles.json")
     templates = [folder for engine in engines.all() for folder in engine.template_dirs]
     programs = [config.path for config in apps.get_app_configs()]

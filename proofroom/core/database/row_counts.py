@@ -49,7 +49,7 @@ def bounded_count(rows: QuerySet[Any]) -> Subquery:
 
 def count_rows(rows: QuerySet[Any]) -> RowCount:
     """Return the number of rows. Runs one query, or two beyond the bound."""
-    # One more than the bound tells whether there are more.
+    # One more than the bound, to see whether there are more.
     counted = rows.order_by().values("pk")[: COUNTED_TO + 1].count()
     return complete_count(counted, lambda: rows)
 

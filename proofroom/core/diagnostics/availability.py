@@ -130,7 +130,7 @@ def list_unreachable() -> list[str]:
     ]
     if (
         is_stored and database_check.name not in unreachable
-    ):  # the database tells whether there are files
+    ):  # whether files are stored is only known from the database
         is_stored = _folder.wait(folder, end - time.monotonic())
     return unreachable if is_stored else [*unreachable, "storage"]
 

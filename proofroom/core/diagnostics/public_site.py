@@ -25,7 +25,7 @@ SECRETS: Final = (
     "mcp_oauth_introspection",
     "metrics_token",
 )
-"""Secrets chosen by the operator. Secrets from other services have whatever length those give them."""
+"""Secrets chosen by the operator. The length of secrets from other services is not checked."""
 _SHORTEST_PREFIXES: Final = {4: 8, 6: 7}
 """The shortest prefix length of a private network, by IP version."""
 

@@ -44,7 +44,7 @@ class EventPage(OpenPage):
 
 
 MAX_EVENTS_PER_TURN: Final = 50
-"""Events sent one by one. With more at once the page is told to reload."""
+"""Events sent one by one. With more, the page gets a message to reload."""
 PING_SECONDS: Final = 20.0
 VERSION: Final = 1
 """Version of the messages."""

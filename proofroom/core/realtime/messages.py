@@ -95,26 +95,29 @@ IsOutside = Callable[[Scoped, UUID], bool]
 
 
 class PostAudience(Protocol):
-    """Which users may hear of a post, and who has it open. The app that defines posts registers its own.
+    """The rules for who may receive events about a post, and who has it open.
 
-    The functions that are returned make no query.
+    The app that defines posts registers its implementation. The returned functions make no query.
     """
 
     def visibility_of(self, events: Sequence[EventMessage]) -> MayHear:
-        """Return a function that says whether a user may hear of one of these events. One query."""
+        """Return a function that tests whether a user may receive one of these events. One query."""
 
     def scopes_of(self, post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
-        """Return a function that says whether one of these posts is outside a user's scopes. One query a scope."""
+        """Return a function that tests whether one of these posts is outside of a user's scopes.
+
+        One query per set of scopes.
+        """
 
     def list_open_editors(self, post_ids: Collection[UUID]) -> Mapping[UUID, Sequence[OpenEditor]]:
-        """Return the open editors by post. At most one query, however many posts."""
+        """Return the open editors by post. At most one query."""
 
 
 post_audiences: ExtensionPoint[PostAudience] = ExtensionPoint()
 
 
 def find_outside(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOutside:
-    """Return a function that says whether one of these posts is outside a user's scopes."""
+    """Return a function that tests whether one of these posts is outside of a user's scopes."""
     limited = [person for person in people if reading_scopes(person)]
     if not post_ids or not limited:
         return lambda person, post_id: False
@@ -123,7 +126,10 @@ def find_outside(post_ids: Collection[UUID], people: Collection[Scoped]) -> IsOu
 
 
 def may_hear_of(events: Sequence[EventMessage], people: Collection[ActorUser]) -> MayHear:
-    """Return a function that says whether a user may hear of an event: by its permission, its post and its scopes."""
+    """Return a function that tests whether a user may receive an event.
+
+    It checks the event's permission, the visibility of its post, and the user's scopes.
+    """
     answers = [audience.visibility_of(events) for audience in post_audiences] if events else []
     posts = {event.post_id for event in events if event.post_id is not None}
     is_outside = find_outside(posts, people)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import oauth2_provider.admin  # noqa: F401  # before its pages are taken away, whoever imports this first
+import oauth2_provider.admin  # noqa: F401  # registers the classes that are unregistered below
 from django.apps import apps
 from django.contrib import admin
 from django.contrib.admin.exceptions import NotRegistered

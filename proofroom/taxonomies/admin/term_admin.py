@@ -293,7 +293,7 @@ class NewTermForm(ParentForm):
 
 def term_values(form: forms.Form) -> dict[str, Any]:
     """Return the form's values for the service."""
-    assert isinstance(form, InputForm)  # noqa: S101  # the forms above
+    assert isinstance(form, InputForm)  # noqa: S101  # both forms above are
     values = form.input_values()
     return {
         **values,
