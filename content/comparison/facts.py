@@ -120,7 +120,7 @@ class FactFinder:
         self._names: tuple[tuple[str, ...], tuple[str, ...]] | None = None
 
     def find(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
-        """Return the facts that differ between two corresponding stretches."""
+        """Yield the facts that differ between two corresponding stretches."""
         yield from _address_facts(before, after)
         figures = list(self._figures(before, after))
         yield from figures
@@ -138,7 +138,7 @@ class FactFinder:
     def _figures(self, before: ChangedText, after: ChangedText) -> Iterator[Fact]:
         old, new = before.text, after.text
         if not (_FIGURE.search(before.near) or _FIGURE.search(after.near)):
-            # Only days and months have no digits.
+            # Without digits, a figure can only be the name of a day or month.
             days = (find_facts(text, self._language)["date"] for text in (old, new))
             yield from _pair_facts("date", *_multiset_difference(*days))
             return
@@ -155,7 +155,7 @@ class FactFinder:
 
 
 def _address_facts(before: ChangedText, after: ChangedText) -> Iterator[Fact]:
-    """Return the hosts that differ, then the addresses."""
+    """Yield the hosts that differ, then the addresses."""
     near = [find_addresses(side.near) for side in (before, after)]
     if near[0] == near[1]:
         return
@@ -220,7 +220,7 @@ class _Hit:
 def _meaning_facts(
     before: ChangedText, after: ChangedText, table: WordTable, figures: Sequence[Fact]
 ) -> Iterator[Fact]:
-    """Return the differing words that carry the meaning of a sentence."""
+    """Yield the differing words that carry the meaning of a sentence."""
     yield from _sign_facts(before.text, after.text)
     if not table.language:
         return
@@ -293,7 +293,7 @@ def _meaning_facts(
 
 
 def _opposite_facts(old: _StretchWords, new: _StretchWords, table: WordTable) -> Iterator[Fact]:
-    """Return the words and phrases replaced by their opposite."""
+    """Yield the words and phrases replaced by their opposite."""
     ours, theirs = (side.terms(table.opposite_terms) for side in (old, new))
     phrases = [{hit.shown for hit in side} for side in _differing_hits(ours, theirs)]
     within: set[str] = set()
@@ -443,7 +443,7 @@ def find_names(text: str, language: str) -> tuple[str, ...]:
 
 
 def _capitalised_runs(tokens: list[str]) -> Iterator[tuple[str, list[str]]]:
-    """Return runs of capitalised words, each with the token before it (empty at the start of the text)."""
+    """Yield runs of capitalised words, each with the token before it (empty at the start of the text)."""
     run: list[str] = []
     before = last = ""
     for token in tokens:

@@ -52,7 +52,7 @@ class Placements:
 
 
 def globals_list(q: str = "", type: str = "") -> QuerySet[ModuleInstance]:
-    """Return global modules by slug, each with `affected`: number of posts that place it live."""
+    """Return global modules by slug, annotated with `affected`, the number of posts that place it live."""
     alive = Q(placements__post__deleted_at__isnull=True)
     found = ModuleInstance.objects.globals()
     if type:
@@ -90,7 +90,7 @@ def find_global(slug: str, *, locked: bool = False) -> ModuleInstance:
 def usage(module: ModuleInstance) -> QuerySet[Post]:
     """Return the posts that place the module live or in a draft, the latest change first.
 
-    `layer`: `source` if the live layer places it, else the layer that proposes it.
+    Each is annotated with `layer`: `source` if it places the module live, else the layer that proposes it.
     """
     live = PostModule.objects.filter(post=OuterRef("pk"), instance=module)
     review = _drafts_with(module).filter(post=OuterRef("pk"), layer=Layer.REVIEW)

@@ -62,6 +62,7 @@ class Attribution:
     - `edited_by`: the person who later edited an agent's text. The agent remains the author.
     - `drifted`: the layer below changed at this path after the value was written.
     - `conflict`: a submit left the value here, because a person had staged another one.
+    - `note`: the note of the submit that moved the value to Review.
     - `source_hash`: for a translation, the hash of the source value at the time of translating.
     - `reason`: the explanation by the agent or AI client.
     """
@@ -112,7 +113,7 @@ class Attribution:
             at=format_time(timezone.now()),
             agent_id=actor.agent_id or "",
             run_id=actor.run_id or "",
-            # The length of the columns that store it.
+            # The columns that store it have this length.
             principal=actor.principal[:100],
             reason="" if actor.is_person else clean_reason(reason),
         )

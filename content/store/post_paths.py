@@ -212,7 +212,7 @@ def check_path_is_not_reserved(field: str, post: Post) -> None:
 
 
 def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
-    """Return the posts at these paths that are not in the trash."""
+    """Yield the posts at these paths that are not in the trash."""
     # In batches: SQLite limits the number of parameters of a statement.
     listed = sorted(paths)
     for start in range(0, len(listed), _BATCH_SIZE):

@@ -1,7 +1,8 @@
 """Wake-ups between the processes of a site with PostgreSQL's LISTEN and NOTIFY, on one connection per process.
 
 A notification only says that there may be something to read; the rows hold the state. SQLite has no notifications,
-and a pooler in front of PostgreSQL may lose them. Code that follows rows must check `is_listening` and poll if it is False.
+and a pooler in front of PostgreSQL may lose them. Code that follows rows must check `is_listening` and poll if it is
+False.
 """
 
 from __future__ import annotations

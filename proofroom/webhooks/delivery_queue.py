@@ -72,8 +72,8 @@ def find_blocking_delivery(delivery: Delivery) -> Delivery | None:
 def find_due_channels(exclude: Iterable[str] = ()) -> list[str]:
     """Return channels with something to send."""
     found: list[str] = []
-    # The second query leaves out channels in which all deliveries wait for an earlier one, but costs more. It is needed
-    # only if the first one reaches the limit, because such channels could displace others.
+    # The second query leaves out channels in which all deliveries wait for an earlier one, but costs more. It is only
+    # needed if the first one reaches the limit, because such channels could displace others.
     for channels in (_DUE_CHANNELS, _CLAIMABLE_CHANNELS):
         # The empty name matches no channel. Without it, Django would skip the query for an empty list.
         found = [row["lane"] for row in channels.rows(timezone.now(), ["", *exclude])]

@@ -90,7 +90,7 @@ def secrets_of_request(request: OutgoingRequest) -> Iterable[str]:
 
 
 def stored_secrets() -> Iterable[str]:
-    """Return the secrets of webhooks and the values of their headers. One query."""
+    """Yield the secrets of webhooks and the values of their headers. One query."""
     for own, before, headers in Webhook.objects.values_list("secret", "previous_secret", "headers"):
         yield from (own, before)
         for value in map(str, headers.values()):

@@ -95,7 +95,7 @@ class FrontRequest:
     @property
     def key(self) -> str:
         form = "markdown" if prefers_markdown(self.meta.get("HTTP_ACCEPT", "")) else ""
-        # The length of the path keeps an escaped `?` in it apart from the query string.
+        # The length of the path shows where the query string begins, because the path may contain an escaped `?`.
         return f"front {self.scheme} {form} {len(self.path)} {self.path}?{self.query}"
 
 
@@ -220,7 +220,7 @@ def count_call(
 ) -> HitCount | None:
     """Count a call against the limit of a scope in this process; None if there is no limit.
 
-    If the call goes on to Django, which counts it again, the caller must hand the count over.
+    If Django then handles the call, it counts it again, so the caller must hand this count over (`hand_over`).
     """
     address = _address_to_count(scope, meta)
     if address is None:

@@ -117,9 +117,7 @@ class RankedRows(ABC):
 
     @cached_property
     def _counts(self) -> tuple[int, int]:
-        """Return the number of entries with every word, and of those with all in the title, regardless of the
-        rows.
-        """
+        """The number of entries with every word, and of those with all in the title, regardless of the rows."""
         if not self._question.words:
             return 0, 0
         return backend().count_entries(self._question, MAX_IN_SET + 1)
