@@ -124,7 +124,7 @@ def replaces_shared(change: Change) -> bool:
 def effective_value(
     change: Change, value: Value, document: PostDocument, shared: SharedProps
 ) -> Value:
-    """Return the value, or the module's own value if the post has no override."""
+    """Return the value; for a missing override, the value of the module that it would replace."""
     if value is not ABSENT or _OVERRIDES not in change.path or change.module_id is None:
         return value
     own = value_at(document, change.path.replace(_OVERRIDES, ".props."))
@@ -162,7 +162,7 @@ def merge_shared(module: ModuleDocument, shared: SharedProps) -> ModuleDocument:
 
 
 def _position_text(behind: str, document: PostDocument) -> str:
-    """Return the position as text: after which module. Modules with the same label are numbered."""
+    """Return the position as text: "first" or "after Hero". Modules with the same label are numbered."""
     if not behind:
         return "first"
     return f"after {raw_module_names(document).get(behind, behind)}"

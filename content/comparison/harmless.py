@@ -173,7 +173,10 @@ class _Proof:
         return False
 
     def is_ellipsis(self, at: int, to: int) -> bool:
-        """Return whether "..." and "…" replace each other, except between two words: main...dev, 1...5, [...rest]."""
+        """Return whether "..." and "…" replace each other.
+
+        Not where they join a word to the text before it: main...dev, 1...5, [...rest].
+        """
         if {_text(self.old, at), _text(self.new, to)} != {"...", "…"}:
             return False
         before = _get(self.old, at - 1)
@@ -181,7 +184,10 @@ class _Proof:
         return begins or _kind(self.old, at + 1) != "word"
 
     def is_doubled_mark(self, at: int, to: int) -> bool:
-        """Return whether a doubled mark becomes a single one. Elsewhere, two dots may be a range or a path."""
+        """Return whether a doubled mark at the end of a word becomes a single one.
+
+        Elsewhere two dots may be a range or a path.
+        """
         one, other = _get(self.old, at), _text(self.new, to)
         if one is None or one.kind != "mark" or other not in _MARKS_CLOSE_UP:
             return False

@@ -77,7 +77,7 @@ class Linked:
 
 @dataclass(frozen=True, slots=True)
 class _ListRead:
-    """One read for all lists of the same type and terms: the longest contains the others."""
+    """One read for all lists of the same type and terms, because the longest list contains the others."""
 
     limit: int
     type: str

@@ -181,7 +181,7 @@ def update_copy_origin(
 
 
 def forget_translated_paths(post: Post, after: PostDocument) -> None:
-    """Remove the paths of texts from `untranslated` that are translated when a proposed translation is approved."""
+    """Remove translated texts from `CopyOrigin.untranslated` when a proposed translation is approved."""
     if post.translated_from_id is None:
         return
     origin = CopyOrigin.objects.filter(post=post).exclude(untranslated=[]).first()
@@ -237,7 +237,7 @@ def compare_hashes(
         if post.is_placeholder or not path.startswith("modules.") or path.split(".")[1] in placed
     ]
     stale = (path for path in existing if origin.hashes.get(path) != now[path])
-    # For a translation that is only proposed, Review shows its texts.
+    # The texts of a translation that is only proposed are shown in Review, not here.
     copied = set() if post.is_placeholder else set(origin.untranslated)
     new = (
         module

@@ -17,7 +17,7 @@ from proofroom.core.content_scope import Scoped
 
 @dataclass(frozen=True, slots=True)
 class PermissionRow:
-    """A permission, and for each role, in order, True if the role grants it."""
+    """A permission. `granted`: for each role of the matrix in order, whether it has the permission."""
 
     label: str
     granted: list[bool]

@@ -168,7 +168,7 @@ class UserManager(BaseUserManager["User"]):
 
 
 class User(AbstractBaseUser):
-    """An account. `ai_agent` accounts author what agents write and can never log in."""
+    """An account. Accounts with the role `ai_agent` are the authors of what agents write, and can never log in."""
 
     email = models.EmailField(max_length=EMAIL_MAX, unique=True)
     username = models.CharField(

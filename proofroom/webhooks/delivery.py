@@ -305,7 +305,7 @@ def give_up(delivery: Delivery, reason: str, *, failed: bool = False) -> None:
 def disable_failing(
     webhook: Webhook, outcomes: Iterable[tuple[datetime, CallOutcome]], now: datetime
 ) -> None:
-    """Store since when calls fail, and disable the webhook after a day. The caller has locked it."""
+    """Store the time since which all calls fail, and disable the webhook after a day. The caller has locked it."""
     since = webhook.failing_since
     error = ""
     # Calls run in parallel, so they end in another order than they began.

@@ -97,7 +97,7 @@ SLIDING_SCOPES: Final = frozenset({"login", "forms", "trigger", "oauth"})
 The other limits only reduce load. They restart with each period of the clock, which needs a single counter.
 """
 _SLOTS: Final = 240
-"""Number of slots of a period. Hits expire slot by slot: a quarter of a second for a minute."""
+"""Number of slots of a period. Hits expire slot by slot; for a minute, a slot is a quarter of a second."""
 RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 

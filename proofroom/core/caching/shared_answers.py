@@ -134,10 +134,10 @@ class SharedAnswers:
         )
 
     def _is_shared(self, front_request: FrontRequest) -> bool:
-        """Return whether the answer is shared: only pages, not the API, whose answers are rendered as fast as found
-        here.
+        """Return whether the answer is shared.
 
-        Health checks must not use the database, so they are not shared either.
+        Only pages are: answers of the API are rendered as fast as they are found here, and health checks must not use
+        the database.
         """
         return (
             bool(settings.CMS_ENV.redis_url)
