@@ -85,9 +85,9 @@ def create_post(
     author: User | None = None,
     dates: PostDates = NO_DATES,
 ) -> Post:
-    """Create a live post. Without `edit`, which builds the modules, the default module group is used.
+    """Create a live post. `edit` builds its modules; without it, they come from a module group.
 
-    The author is the actor unless `author` is given. Raises `RuleViolation` keyed by field; for a slug in use
+    `module_group`: name or id of the group, by default the group of the post type. The author is the actor unless `author` is given. Raises `RuleViolation` keyed by field; for a slug in use
     the key is `slug`.
     """
     actor.require_person("create live posts")
@@ -149,7 +149,7 @@ def save_import_dates(post: Post, dates: PostDates) -> None:
 def require_names(document: PostDocument) -> None:
     """Raise `RuleViolation` if a new post has no title or slug.
 
-    The comparison with the empty document doesn't find this.
+    `check_changes` doesn't find this, because it only checks fields that differ from the empty document.
     """
     for name in ("title", "slug"):
         if not document.fields.get(name):

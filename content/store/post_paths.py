@@ -95,7 +95,8 @@ def path_for(post: Post, pattern: str | None = None) -> str:
 def fill_pattern(pattern: str, post: Post, slugs: Sequence[str]) -> str:
     """Return the path by a pattern.
 
-    `slugs`: from the root down to the post. `/{locale}` at the start is the prefix.
+    `slugs`: from the root down to the post. A leading `/{locale}` is dropped, because the locale's prefix is added
+    anyway.
     """
     day = post.published_at or post.created_at
     values = {

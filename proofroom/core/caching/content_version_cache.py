@@ -25,8 +25,7 @@ CHANNEL: Final = "content_version"
 
 @dataclass(frozen=True, slots=True)
 class LiveState:
-    """The content version with what distinguishes it from the same number in another history: its time and the
-    database's `epoch`.
+    """The content version, and what distinguishes equal numbers of different histories: time and `epoch`.
 
     Caches use all of it as their key. A promoted standby that lacks the last transactions of its primary reuses their
     numbers. `moved_at` is None if there was never a live change; the epoch "" is unknown.
@@ -132,7 +131,7 @@ class ContentVersionCache:
 class DatabaseFile:
     """Detects writes to the SQLite file by any process, in about two microseconds.
 
-    PostgreSQL has no equivalent; there the lease only expires.
+    PostgreSQL has no such file; there notifications end the lease, or it expires.
     """
 
     def __init__(self) -> None:
