@@ -89,7 +89,7 @@ class _DocumentComparer:
         )
 
     def whole(self, before: Node, after: Node, role: str) -> MergePart:
-        """Report nodes of unknown structure as stored."""
+        """Report two nodes as stored, without comparing their parts."""
         passage = self.sink.begin_passage()
         self.sink.one(
             "structure",

@@ -87,8 +87,8 @@ def create_post(
 ) -> Post:
     """Create a live post. `edit` builds its modules; without it, they come from a module group.
 
-    `module_group`: name or id of the group, by default the group of the post type. The author is the actor unless `author` is given. Raises `RuleViolation` keyed by field; for a slug in use
-    the key is `slug`.
+    `module_group`: name or id of the group, by default the group of the post type. The author is the actor unless
+    `author` is given. Raises `RuleViolation` keyed by field; for a slug in use the key is `slug`.
     """
     actor.require_person("create live posts")
     if not (translation_of is not None and actor.can("posts.translate")):

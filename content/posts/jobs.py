@@ -81,7 +81,7 @@ POST_JOBS: Final = PostJobRunner()
 
 
 def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJob:
-    """Publish, archive or delete posts independently: a refused post doesn't stop the others.
+    """Start a job that changes the status of posts or deletes them. A refused post doesn't stop the others.
 
     Small jobs are done on return, large ones run in a worker. Raises `RuleViolation` for too many posts, and
     `NotAllowed`.

@@ -33,7 +33,7 @@ def digest_of(changes: Iterable[Change]) -> str:
 
 
 def digest_of_fingerprints(seen: Mapping[str, str]) -> str:
-    """Return the token for changes from their fingerprints by path, in the same order."""
+    """Return the token of `digest_of` for fingerprints by path. They must be in the order of the changes."""
     known = b"".join(_path_key(path) + bytes.fromhex(found) for path, found in seen.items())
     return _PREFIX + base64.urlsafe_b64encode(known).decode().rstrip("=")
 

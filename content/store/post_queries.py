@@ -114,7 +114,7 @@ _TEXT_COLUMNS: Final = {
 LISTED_NAMES: Final = tuple(
     name if name in _TEXT_COLUMNS else column for name, column in LISTED_COLUMNS.items()
 )
-"""Name of each of `LISTED_COLUMNS` in `listed_rows`."""
+"""Names of the `LISTED_COLUMNS` in the rows of `listed_rows`, in the same order."""
 _PLAIN_COLUMNS: Final = tuple(
     column for name, column in LISTED_COLUMNS.items() if name not in _TEXT_COLUMNS
 )
@@ -139,7 +139,7 @@ of the global modules that the post places.
 DEEP_FROM: Final = 200
 """Number of preceding rows from which a slice of a list is deep."""
 NEWEST_FIRST: Final = "-updatedAt"
-"""Default of `ORDERINGS`."""
+"""Default ordering: one of `ORDERINGS`, with `-` for descending order."""
 ORDERINGS: Final[Mapping[str, str]] = {
     "updatedAt": "updated_at",
     "createdAt": "created_at",

@@ -219,8 +219,8 @@ def wake_sender(*, none_sends: bool = False) -> None:
 
     `none_sends`: the caller found no running sender, so the check is not repeated.
     """
-    # The check runs after the commit, because a sender that runs now may end before it sees this commit. A second sender
-    # does no harm.
+    # The check runs after the commit, because a sender that runs now may end before it sees this commit. A second
+    # sender does no harm.
     send_after_commit(queue_sender if none_sends else start_sender, "deliveries", once=True)
 
 

@@ -56,7 +56,8 @@ def make_user(*, email: str, username: str, role: str, password: str | None) -> 
 def username_for(address: str, name: str = "") -> str:
     """Return a username for a new account: from the name, else from the first part of the address.
 
-    Characters that usernames cannot have are replaced; if the result is taken, return the whole address.
+    Characters that usernames cannot have are replaced; if the result is empty or taken, return the
+    whole address.
     """
     wanted = NOT_IN_USERNAMES.sub("-", name or address.split("@")[0]).strip("-")[:USERNAME_MAX]
     if not wanted or User.objects.filter(username=wanted).exists():
