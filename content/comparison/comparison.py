@@ -332,7 +332,7 @@ class _ValueComparer:
                     parts.append(MergePart(one, other, frozenset({passages_before + 1})))
                 else:
                     parts.append(self.record(one, other, nested, where, depth + 1))
-        # Reported by `compare` as stored values.
+        # Without a visible difference, `compare` reports the stored values.
         if not parts or self.sink.count == 0:
             return MergePart(before, after)
         return MergedList(before, after, passages_of(parts), parts=parts)

@@ -36,7 +36,7 @@ def find_posts(
 ) -> search.RankedInstances[Post]:
     """Return posts whose live content contains every word, the best match first.
 
-    `locale`: the locale of all posts, if they have the same. `shown`: called on the posts of a slice.
+    `locale`: the common locale of the posts, if they have one. `shown`: turns the posts of a slice into its results.
     """
     locales = (locale,) if locale else tuple(settings.CMS_ENV.locales)
     searched = search.SearchedWords(TABLE, search.query_words(words), locales)

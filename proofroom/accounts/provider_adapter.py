@@ -109,11 +109,11 @@ class ProviderAdapter(DefaultSocialAccountAdapter):
                 refuse(request, error.message, user.email)
 
     def authenticate_by_email(self, sociallogin: SocialLogin) -> tuple[User, str] | None:
-        """Return the account to log in to by email, if the setting allows it: a person's, with a confirmed email."""
+        """Return the person's account with this confirmed email, if the setting allows logging in by email."""
         found: tuple[User, str] | None = super().authenticate_by_email(sociallogin)
         if found is None or not found[0].can_log_in:
-            # An unconfirmed address may belong to another person, who would otherwise get in to this account.
             return None
+        # An unconfirmed address may belong to another person, who could otherwise log in to this account.
         confirmed = EmailAddress.objects.filter(user=found[0], email=found[0].email, verified=True)
         return found if confirmed.exists() else None
 
