@@ -278,7 +278,7 @@ class _InlineComparer:
             self.add("structure", *("".join(map(_display_text, units)) for units in (old, new)))
 
     def change(self) -> None:
-        """Start a difference. It belongs to the previous passage unless some unchanged words are between them."""
+        """Start a difference. It is in the previous passage unless `_PASSAGE_GAP` unchanged words lie between."""
         if self.gap >= _PASSAGE_GAP or not self.passage:
             self.passage = self.sink.begin_passage()
         self.gap = 0

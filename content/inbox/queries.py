@@ -69,7 +69,7 @@ class SimilarChanges:
 
 
 def queue(who: Scoped) -> QuerySet[QueuedChange]:
-    """Return the waiting changes of posts that are not deleted and in the user's scope."""
+    """Return the waiting changes of posts that are not in the trash and that the user may change."""
     return filter_by_changeable_post(
         QueuedChange.objects.filter(post__deleted_at__isnull=True), who
     )

@@ -268,8 +268,10 @@ def clean_changes(
     taken_over: PostDocument | None = None,
     actor: Actor | None = None,
 ) -> PostDocument:
-    """Apply the rules without permissions. With an `actor`, new references must be visible to them."""
-    # Copied content needs no check of permissions, because its author was allowed to write it.
+    """Apply the rules and return `after` with cleaned values, without a check of permissions.
+
+    With an `actor`, new references must be visible to them.
+    """
     changes = diff(before, after)
     check_locks(before, after)
     after = clean_fields(post, before, after, changes, actor)

@@ -218,7 +218,7 @@ Uses = dict[str, frozenset[Token]]
 
 
 def collect_references(document: PostDocument, changes: Changes | None = None) -> Uses:
-    """Return the files that a document uses, by path (contract §6). With `changes`, only at the changed paths."""
+    """Return the files that a document uses, by path. With `changes`, only at the changed paths."""
     if changes is not None and not changes.items:
         return {}
     touched = None if changes is None else {change.module_id for change in changes}
@@ -303,9 +303,10 @@ def _file_tokens(kind_: str, value: object, *, with_links: bool = True) -> Itera
 def media_of(
     locales: Mapping[UUID, str], shared: Collection[tuple[UUID, UUID]]
 ) -> dict[UUID, JsonObject]:
-    """Return by post the files of its live fields and modules by id, described in the given locale.
+    """Return the files of the live fields and modules of posts, by post id and file id.
 
-    `shared`: pairs of a post and a global module that it places.
+    `locales`: for each post, the locale in which its files are described. `shared`: pairs of a post and a global
+    module that it places.
     """
     users: dict[UUID, set[UUID]] = defaultdict(set)
     for post_id, instance_id in shared:

@@ -110,7 +110,10 @@ def _translated_props(
 
 
 def _fill_from_source(nested: type[ModuleProps] | None, source: Json, given: Json) -> Json:
-    """Return the given value with missing non-text values from the source. Lists need the same length."""
+    """Return the given value with missing non-text values from the source.
+
+    Lists of another length than in the source are returned unchanged.
+    """
     if nested is None:
         return given
     if isinstance(given, list | tuple) and isinstance(source, list | tuple):

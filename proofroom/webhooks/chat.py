@@ -57,7 +57,7 @@ LINKED_TO_SITE: Final = frozenset(
     {"post.published", "post.publish", "post.updated", "post.approve"}
 )
 TITLE_MAX: Final = 120
-# Every chat has its own markup and escapes. Characters that look alike have no meaning in any of them.
+# Replaced instead of escaped, because every chat has its own markup. The look-alikes have no meaning in any chat.
 LOOKALIKES: Final = str.maketrans(
     {
         "&": "＆",

@@ -383,9 +383,7 @@ def needs_sender() -> bool:
 
 
 class DeliveryLoop:
-    """The loop that sends due deliveries while this process holds the leader lock, beginning with the given
-    channels.
-    """
+    """Sends due deliveries while this process holds the leader lock. `due`: the channels to begin with."""
 
     def __init__(self, calls: CallThread, holder: UUID, until: float, due: Sequence[str]) -> None:
         self.calls = calls

@@ -58,7 +58,7 @@ def purge_batch(webhook_id: UUID) -> int:
     """Delete at most `BATCH_SIZE` deliveries of a webhook. Return how many."""
     rows = Delivery.objects.filter(webhook_id=webhook_id).order_by("-created_at")
     ids = list(rows.values_list("pk", flat=True)[:BATCH_SIZE])
-    # Locked in order of id, like in the sender, so that the two do not deadlock.
+    # Locked in order of id, as in the sender, so that the two do not deadlock.
     len(Delivery.objects.select_for_update().filter(pk__in=ids).order_by("pk").values_list("pk"))
     Attempt.objects.filter(delivery__in=ids).delete()
     Delivery.objects.filter(pk__in=ids).delete()
@@ -71,7 +71,7 @@ def forget_events(event_ids: list[int]) -> None:
     Call in the transaction that deletes the words.
     """
     rows = Delivery.objects.filter(event_id__in=event_ids)
-    # Locked in order of id, like in the sender, so that the two do not deadlock.
+    # Locked in order of id, as in the sender, so that the two do not deadlock.
     ids = list(rows.select_for_update().order_by("pk").values_list("pk", flat=True))
     if not ids:
         return

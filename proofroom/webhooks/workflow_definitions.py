@@ -274,7 +274,7 @@ def full_event(event: Event) -> JsonObject:
 
 
 def post_fields(event: Event) -> JsonObject:
-    """Return the post of an event, as it was then; empty if there is none. A test has a sample."""
+    """Return the post of an event, as it was then, or the sample of a test; empty if there is none."""
     is_sample = str(event.payload.get("sampleOf", "")).startswith("post.")
     if event.post_id is None and not is_sample:
         return {}

@@ -168,7 +168,7 @@ def find_figures(text: str, language: str) -> tuple[Figure, ...]:
 
 @lru_cache(maxsize=512)
 def _figures(text: str, language: str) -> tuple[Figure, ...]:
-    # Each figure is compared with each of the other text, so their number is limited. Real texts have fewer.
+    # Each figure is compared with each figure of the other text, so their number is limited. Real texts have fewer.
     found = islice(_Reader(text, language).read(), _MAX_FIGURES)
     return tuple(sorted(found, key=lambda one: one.start))
 
@@ -260,7 +260,8 @@ class _Reader:
     def _amounts(self) -> Iterator[Figure]:
         grammar = self.grammar
         for match in list(_CODE.finditer(self.rest)):
-            # Names such as B12, IPv6, mp3. Words that start with a digit are numbers with a suffix: 5km, 3rd.
+            # The digits of names such as B12, IPv6 and mp3 are no numbers. A word that starts with a digit is a
+            # number with a suffix: 5km, 3rd.
             if not match[0][0].isdigit():
                 self._mask(match.start(), match.end())
         at = 0

@@ -252,7 +252,7 @@ def _are_comparable(one: Figure, other: Figure) -> bool:
 
 
 def _is_missed(figure: Figure) -> bool:
-    """Return whether an unmatched figure is more than a phrase (both, a pair, 24/7)."""
+    """Return whether an unmatched figure is more than a phrase (both, a pair)."""
     if figure.is_soft:
         return False
     return not (figure.is_word and not figure.unit and figure.values and min(figure.values) <= 2)
@@ -302,7 +302,7 @@ def _find_named_days(text: str, locale: str, name: str) -> list[tuple[int, str]]
 def _compare_bounds(
     source: str, target: str, source_locale: str, target_locale: str
 ) -> Iterator[TextMismatch]:
-    """Yield bounds that were reversed ("at most" and "at least") and comparison signs."""
+    """Yield reversed bounds, in words ("at most" and "at least") or as comparison signs."""
     for one, other in (("≤", "≥"), ("≥", "≤"), ("<", ">"), (">", "<")):
         if one in source and one not in target and other in target and other not in source:
             yield TextMismatch("number", one, other)

@@ -102,7 +102,7 @@ def make(
 
 def lock_token(kind: type[T], token_id: UUID) -> T:
     """Return the token, locked, with its account. Raises `NotFound`."""
-    # Lock only the token's row: `select_related` would lock the account too.
+    # `of`: only the token's row. With `select_related`, the account would be locked too.
     found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
     token = found.filter(pk=token_id).first()
     if token is None:

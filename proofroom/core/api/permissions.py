@@ -115,7 +115,8 @@ class DeclaredPermission(BasePermission):
 def declared_access(view: Any, action: str | None) -> Declared:
     """Return the access that a view declares for an action.
 
-    HEAD and OPTIONS require the same as the other methods.
+    HEAD requires the same as GET. OPTIONS and unsupported methods require a login, unless an action of the URL is
+    public.
     """
     permissions: dict[str, Declared] = view.permissions
     if action in (None, "metadata"):

@@ -139,7 +139,10 @@ class JobRunner(ABC, Generic[J]):
         return job
 
     def resume_late(self) -> int:
-        """Resume jobs after a lost message or a dead worker. Return their number. A locked job is being executed."""
+        """Resume jobs after a lost message or a dead worker, except locked ones, which are being executed.
+
+        Return their number.
+        """
         rows = self.model._default_manager.filter(
             state=JobState.RUNNING, touched_at__lt=timezone.now() - self.late_after
         )

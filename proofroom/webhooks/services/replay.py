@@ -71,8 +71,8 @@ def replay_delivery(*, delivery_id: UUID | str, actor: Actor) -> Delivery:
 def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> Webhook:
     """Send all events that the webhook chose since this time again, in the background.
 
-    This includes events while it was disabled. Raises `NotFound`, `RuleViolation` on `since`, and `Conflict` while
-    another replay runs.
+    Includes events from the time when it was disabled. Raises `NotFound`, `RuleViolation` on `since`, and `Conflict`
+    while another replay runs.
     """
     require_webhook_manager(actor)
     row = find_webhook(webhook_id, locked=True)

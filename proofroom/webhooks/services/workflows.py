@@ -77,7 +77,7 @@ def cancel_waiting(workflow_id: str) -> None:
     waiting = Delivery.objects.filter(
         lane=workflow_channel(workflow_id), status=DeliveryStatus.PENDING
     )
-    # Locked in order of id, like in the sender, so that the two do not deadlock.
+    # Locked in order of id, as in the sender, so that the two do not deadlock.
     ids = list(waiting.select_for_update().order_by("pk").values_list("pk", flat=True))
     Delivery.objects.filter(pk__in=ids).exclude(event_name=TEST_EVENT).update(
         status=DeliveryStatus.CANCELLED,
