@@ -119,8 +119,8 @@ class PostArchive(ArchiveKind[ArchivedPost]):
     def finish(self, rows: Iterator[ArchivedPost], job: ArchiveImport) -> None:
         created = job.created[NAME]
         if created:
-            # Without statistics, PostgreSQL plans the following queries for the almost empty tables of
-            # before.
+            # Without new statistics, PostgreSQL would plan the following queries for the almost empty tables
+            # from before the import.
             refresh_statistics(Post, ModuleInstance, PostModule, PostTerm)
         require_parents(created)
         for part in batches(rows, BATCH):

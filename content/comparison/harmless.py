@@ -59,7 +59,7 @@ _DOTLESS_I: Final = frozenset({"tr", "az"})
 
 TokenKind = Literal["word", "space", "line", "mark", "other"]
 Use = Callable[[str], bool]
-"""Return whether a word occurs elsewhere, so that it is probably not a typing error."""
+"""A function that returns whether a word occurs elsewhere, so that it is probably not a typing error."""
 
 
 @dataclass(frozen=True, slots=True)

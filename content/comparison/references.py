@@ -26,7 +26,7 @@ from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
 
 TitleLookup = Callable[[Collection[str] | None], Mapping[str, str]]
-"""Return titles by reference, of the given references or for None of all. One query."""
+"""A function that returns titles by reference: of the given references, or of all for None. One query."""
 
 title_lookups: ExtensionPoint[TitleLookup] = ExtensionPoint()
 """Title lookups by kind of reference, registered by apps above content."""

@@ -34,7 +34,7 @@ from proofroom.taxonomies.models import Term
 
 ReferenceKind = Literal["media", "file", "post-reference", "taxonomy-reference", "form-reference"]
 Existing = Callable[[Collection[str]], Collection[str]]
-"""Return the existing references among the given ones. One query."""
+"""A function that returns the existing references among the given ones. One query."""
 
 _IDS: Final[Mapping[str, ReferenceKind]] = {
     "media": "media",

@@ -106,7 +106,7 @@ class _Listener:
         self.reset()
 
     def reset(self) -> None:
-        """Start without a thread. Also called in a forked child, which inherits none."""
+        """Start without a thread. Also called in a forked child, because threads do not survive a fork."""
         self._lock = Lock()
         self._thread: BackgroundLoop | None = None
         self._must_end = False

@@ -50,7 +50,7 @@ class FileDefinition(DefinitionPart):
 
 D = TypeVar("D", bound=FileDefinition)
 Reader = Callable[[str], object]
-"""Parses the text of a file into values."""
+"""A function that parses the text of a file into values."""
 
 
 @dataclass(frozen=True, slots=True)

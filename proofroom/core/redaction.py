@@ -79,7 +79,7 @@ _IPV4: Final = re.compile(r"(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?![\w.]?\d)")
 _IPV6: Final = re.compile(r"(?i)(?<![\w:.])(?=[0-9a-f]{0,4}:)[0-9a-f:.]{3,45}(?![\w:])")
 
 secret_sources: Hook[[], Iterable[str]] = Hook()
-"""Returns an app's secrets that are stored outside of the environment."""
+"""Functions that return an app's secrets stored outside of the environment."""
 
 
 def redact_credentials(text: str) -> str:

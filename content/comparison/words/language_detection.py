@@ -14,7 +14,7 @@ from typing import Final
 from content.comparison.words.word_tables import WordTable, all_tables
 
 Known = Callable[[str, str], bool]
-"""Return whether a word is in the list of a language."""
+"""A function that returns whether a word is in the list of a language."""
 _MOST_CHARACTERS: Final = 20_000
 """Maximum number of characters to read. More would not change the result."""
 _MOST_LOOKED_UP: Final = 60

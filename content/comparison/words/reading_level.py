@@ -21,7 +21,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
 _SENTENCE_END: Final = re.compile(r"[.!?…。！？]+[\"'”’»)\]]*(?=\s|$)|\n+")
 _LAST_WORD: Final = re.compile(r"\S{1,20}$")
 Formula = Callable[[float, float], float]
-"""Return the reading ease from words per sentence and syllables per word."""
+"""A function that returns the reading ease from words per sentence and syllables per word."""
 _FORMULAS: Final[Mapping[str, Formula]] = {
     "en": lambda words, syllables: 206.835 - 1.015 * words - 84.6 * syllables,
     "de": lambda words, syllables: 180 - words - 58.5 * syllables,

@@ -256,7 +256,7 @@ def _text(value: Json) -> str:
 
 
 Namer = Callable[[Collection[str], Actor], Mapping[str, str]]
-"""Returns names by id in one query, without those the actor may not view."""
+"""A function that returns names by id in one query, without names the actor may not view."""
 name_lookups: ExtensionPoint[Namer] = ExtensionPoint()
 """Name lookups by the kind of object: `post`, `token`, `client` (an AI client) or `account`."""
 

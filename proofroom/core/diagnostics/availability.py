@@ -28,7 +28,7 @@ STORAGE_CHECK_SECONDS: Final = 10.0
 MIN_FREE_BYTES: Final = 16 * 2**20
 """Free bytes below which a disk counts as full: the next upload or message may not fit."""
 file_users: Final[ExtensionPoint[Callable[[], bool]]] = ExtensionPoint()
-"""Return whether files are stored. Each app checks its own rows."""
+"""Functions that return whether rows of their app have stored files."""
 
 
 def _check_replica() -> bool:

@@ -127,7 +127,7 @@ def count_readings(
 
 
 Histogram: TypeAlias = Callable[[float, Mapping[str, str]], None]
-"""Adds a value with labels."""
+"""A function that adds a value with labels."""
 
 
 def operation_labels(operation: MeasuredOperation) -> dict[str, str]:
