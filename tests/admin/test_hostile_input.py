@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from content.models import Post
 from tests import make
+from tests.admin.pages import fields, url
 
 pytestmark = pytest.mark.django_db
 
@@ -116,3 +118,17 @@ def test_a_media_name_that_no_file_can_have_is_404(name: str, settings: Any) -> 
     Path(settings.MEDIA_ROOT).mkdir(parents=True)
 
     assert Client(raise_request_exception=False).get(f"/media/{name}").status_code == 404
+
+
+def test_a_media_field_with_an_id_that_is_none_shows_the_form_again(admin: Client) -> None:
+    post = make.post()
+    added = admin.post(
+        url(post), {**fields(admin.get(url(post))), "add": "prose-with-media", "do": "add"}
+    )
+    sent = fields(added)
+    name = next(name for name in sent if name.endswith(".imageId"))
+
+    refused = admin.post(url(post), {**sent, name: "-" * 36, "do": "save"})
+
+    assert refused.status_code == 422
+    assert Post.objects.get(pk=post.pk).version == post.version

@@ -123,6 +123,17 @@ def test_what_may_only_be_read_has_no_buttons(
         assert len(fields) == 1
         assert ('<fieldset class="read-only" disabled>' in page) == is_read_only
         assert ("field-ai" in page) != is_read_only
+
+
+def test_a_change_of_a_post_that_may_only_be_read_is_not_edited(
+    signed_in: SignedIn, inside: Post, outside: Post
+) -> None:
+    desk(inside, reads_all=True)
+    client = signed_in("desk")
+    query = "?layer=review&path=post.excerpt"
+
+    assert client.get(f"/admin/content/post/{inside.pk}/review/edit/{query}").status_code == 200
+    assert client.get(f"/admin/content/post/{outside.pk}/review/edit/{query}").status_code == 403
     review = client.get(f"/admin/content/post/{outside.pk}/review/?layer=review").content.decode()
     assert "Canary waits" in review
     # Only pending work they may decide on.

@@ -15,6 +15,7 @@ from content.store.global_module_queries import count_placements_by_slug
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.i18n import in_words
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import modules
 from proofroom.definitions.module_group import module_groups
 from proofroom_apps.editorial.post_editor.controls import Control, summary_of
@@ -133,7 +134,7 @@ def _media(sheet: Sheet, module: ModuleSection) -> list[str]:
         for unit in module.units
         if unit.field.kind == "media"
         and isinstance(value := sheet.typed[unit.path], str)
-        and len(value) == 36
+        and parse_uuid(value) is not None
     ]
 
 

@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib import messages
+from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext as _
@@ -51,7 +52,7 @@ def review_edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, layers = read_post(request, post_id)
     layer = Layer.REVIEW if request.GET.get("layer") == Layer.REVIEW else Layer.AI_REVIEW
     if not may_edit(request, post, layer):
-        require(request, "posts.edit")
+        raise PermissionDenied
     reviewed = Reviewed(request, post, layers, layers.view(layer))
     path = request.GET.get("path", "")
     if path not in reviewed.view.changes.paths:
