@@ -127,7 +127,7 @@ def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
 
 @tool(title="One file", kind="read", permission="media.view", group="media", result=WholeFile)
 def get_media(actor: Actor, arguments: OneFile) -> JsonObject:
-    """A file with its variants and its number of uses."""
+    """A file with its variants, texts and number of uses."""
     asset = find_asset(arguments.id, actor)
     used = usage_sources.visible_uses_of(asset, actor).count()
     return {**_whole(asset), "whereUsedCount": used}

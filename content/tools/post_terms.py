@@ -30,7 +30,7 @@ class TermsOfPost(OnPost):
     result=TermIds,
 )
 def get_post_taxonomy_term_ids(actor: Actor, arguments: TermsOfPost) -> JsonObject:
-    """The ids of a post's taxonomy terms in one layer."""
+    """The ids of a post's taxonomy terms, as one layer has them."""
     post = require_post(arguments.post_id, actor)
     layer = None if arguments.layer == "source" else Layer(arguments.layer)
     document = open_layers(post).document(layer)
