@@ -30,8 +30,8 @@ from proofroom.core.api.exceptions import handle
 from proofroom.core.api.json_format import read_json
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.throttles import is_unlimited
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.bots import is_internal_request
 from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.errors import validate_input
@@ -139,7 +139,7 @@ class TrackViewSet(ApiViewSet):
 
         The same JSON as `text/plain` is also accepted, for `sendBeacon`.
         """
-        if not is_internal_request(request):
+        if not is_unlimited(request):
             _count(request, "public")
         if body_length(request) > MAX_BODY_BYTES:
             raise RequestDataTooBig

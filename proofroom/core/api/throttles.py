@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.http import HttpRequest
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
@@ -17,16 +18,20 @@ from proofroom.core.caching.rate_limits import (
 )
 
 
+def is_unlimited(request: HttpRequest) -> bool:
+    """Return whether calls of this request are not counted: from an exempt address, or the site's own."""
+    return is_allow_listed(client_address(request)) or is_internal_request(request)
+
+
 class WindowThrottle(BaseThrottle):
     """Counts a call against the view's `throttle_scope`, otherwise against `user` or `anon`."""
 
     count: HitCount | None = None
 
     def allow_request(self, request: Request, view: Any) -> bool:
-        address = client_address(request)
-        if is_allow_listed(address) or is_internal_request(django_request(request)):
+        if is_unlimited(django_request(request)):
             return True
-        self.count = self.count_of(request, view, address)
+        self.count = self.count_of(request, view, client_address(request))
         set_rate_limit_headers(django_request(request), self.count)
         return not self.count.is_over
 
