@@ -17,7 +17,7 @@ from content.models import Layer, Post
 from content.store import post_queries
 from content.store.document_edits import READ_ONLY
 from content.store.layer_state import REASON_MAX
-from content.store.scopes import can_view, post_not_found
+from content.store.scopes import post_not_found
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import agent_user, is_switched_off, system_agent_user
@@ -123,10 +123,10 @@ def require_stageable(patch: Mapping[str, object]) -> None:
 def require_post(post_id: UUID | str, actor: Actor) -> Post:
     """Return the post with this id. Raises `NotFound`, with the tool to find it, if it is in the trash
     or not visible."""
-    post = post_queries.find_post_with_author(UUID(str(post_id)))
-    if post is None or not can_view(actor, post):
-        raise unknown_post(post_id)
-    return post
+    try:
+        return post_queries.require_post(post_id, actor)
+    except NotFound:
+        raise unknown_post(post_id) from None
 
 
 def unknown_post(post_id: UUID | str) -> NotFound:
