@@ -20,7 +20,7 @@ _IMPORTS: Final = (
     (r"""(?m)^(?P<matched>import\s*["'](?P<url>\.[^"']+)["'])""", 'import "%(url)s"'),
     (r"""(?P<matched>\bimport\(["'](?P<url>\.[^"']+)["']\))""", 'import("%(url)s")'),
 )
-_MOST_URLS: Final = 1000
+_MAX_URLS: Final = 1000
 
 
 class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[misc]  # untyped
@@ -39,11 +39,11 @@ class HashedStaticFiles(CompressedManifestStaticFilesStorage):  # type: ignore[m
         self._urls: dict[tuple[object, ...], str] = {}
 
     def url(self, name: str, force: bool = False) -> str:
-        """Return the address of a file. A page names a dozen, and each takes Django ten calls to put together."""
+        """Return the address of a file. Cached, because a page needs a dozen and Django builds each in ten calls."""
         key = (name, force, self.base_url, settings.DEBUG)
         found = self._urls.get(key)
         if found is None:
-            if len(self._urls) >= _MOST_URLS:
+            if len(self._urls) >= _MAX_URLS:
                 self._urls.clear()
             found = self._urls[key] = super().url(name, force)
         return found

@@ -64,7 +64,7 @@ _found: Final[Registry[ReactionType[Any]]] = Registry("reaction_types", Reaction
 
 @cache
 def reaction_types() -> Mapping[str, ReactionType[Any]]:
-    """Return all types by name, including those of apps. Raises `ImproperlyConfigured` for an invalid name."""
+    """Return all types by name, with the types that apps add. Raises `ImproperlyConfigured` for an invalid name."""
     for one in _found:
         if one.name == TOOL or not re.fullmatch(r"[a-z][a-z0-9_]*", one.name[:NAME_MAX]):
             raise ImproperlyConfigured(

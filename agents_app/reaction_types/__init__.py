@@ -1,1 +1,1 @@
-"""The types of reactions that call another system, one per file. Those of apps are in `<app>/reaction_types/`."""
+"""The types of reactions that call another system, one per file. Apps add theirs in `<app>/reaction_types/`."""

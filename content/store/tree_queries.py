@@ -46,7 +46,7 @@ def descendant_ids(post_id: UUID, *, most: int, is_approved: bool = False) -> li
 
 
 def count_descendants(post_id: UUID) -> tuple[int, int]:
-    """Return the number of descendants of a page, and the number of those that were ever published."""
+    """Return how many descendants a page has, and how many of them were ever published."""
     [(total, published)] = _fetch(_ANY + _COUNTS, _key_of(post_id), MAX_DEPTH)
     return int(str(total)), int(str(published))
 

@@ -65,15 +65,15 @@ def stars(rating: object) -> str:
 
 
 @register.filter
-def written_date(moment: Any, form: str) -> str:
+def cached_date(moment: Any, form: str) -> str:
     """Return the same as the filter `date`. Cached, because lists and pages repeat the same moments."""
     if not isinstance(moment, datetime):
         return date(moment, form)
-    return _written_date(moment, form, get_language(), get_current_timezone())
+    return _format_date(moment, form, get_language(), get_current_timezone())
 
 
 @lru_cache(maxsize=2000)
-def _written_date(moment: datetime, form: str, language: str | None, zone: tzinfo) -> str:
+def _format_date(moment: datetime, form: str, language: str | None, zone: tzinfo) -> str:
     return date(localtime(moment, zone) if is_aware(moment) else moment, form)
 
 

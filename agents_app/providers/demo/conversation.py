@@ -82,7 +82,7 @@ class DemoConversation:
 
 
 class _ReportedToolbox(Toolbox):
-    """A toolbox that reports its calls to the watcher, like those of a model."""
+    """A toolbox that reports its calls to the watcher, as for a model."""
 
     def __init__(self, toolbox: Toolbox, watcher: ConversationWatcher) -> None:
         self._toolbox = toolbox

@@ -1,4 +1,4 @@
-"""The AI providers: the product's, one file each, and those of apps in `<app>/ai_providers/`."""
+"""The product's AI providers, one file each. Apps add theirs in `<app>/ai_providers/`."""
 
 from __future__ import annotations
 
