@@ -129,7 +129,9 @@ def provider_label(provider: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Provider:
-    """A provider of text or media. `source`: the environment variable that configures it."""
+    """A provider of text or media. `source`: the environment variable that configures it. `missing`: the
+    sentence about its package, if it is not installed.
+    """
 
     id: str
     kind: Kind
@@ -137,6 +139,7 @@ class Provider:
     is_default: bool
     default_model: str
     source: str
+    missing: str = ""
 
     @property
     def name(self) -> str:
@@ -162,7 +165,7 @@ def _provider(kind: Kind, id_: str, model: str) -> Provider:
     env, vendor = settings.CMS_ENV, all_vendors()[id_]
     by_address = env.base_url(id_) and not env.api_key(id_)
     source = vendor.address_variable if by_address else vendor.main_variable
-    return Provider(id_, kind, env.has_provider(id_), False, model, source)
+    return Provider(id_, kind, env.has_provider(id_), False, model, source, vendor.missing_package)
 
 
 CHECK_PAUSE: Final = timedelta(seconds=10)

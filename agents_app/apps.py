@@ -21,6 +21,7 @@ class AgentsConfig(AppConfig):
     def ready(self) -> None:
         from agents_app.definitions import checks  # noqa: F401  # registers them
         from agents_app.definitions.agents import DefinedAgents
+        from agents_app.health import missing_packages
         from agents_app.notifications import KINDS
         from agents_app.reactions import dispatch as reactions
         from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
@@ -35,6 +36,7 @@ class AgentsConfig(AppConfig):
             navigation_entries,
         )
         from proofroom.core.agent_directory import agent_directories
+        from proofroom.core.diagnostics import doctor
         from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
 
@@ -49,6 +51,7 @@ class AgentsConfig(AppConfig):
         undo.register_undo_log()
         allowed_fields.register_allowed_fields()
         agent_directories.register(DefinedAgents(), name="agents")
+        doctor.app_checks.register(("AI providers", missing_packages, ""))
         for kind in KINDS:
             register_kind(kind)
         # At start the tables are guaranteed to exist only after migrating.

@@ -43,14 +43,14 @@ from proofroom.core.errors import CmsError, NotFound, RuleViolation, invalid
 from proofroom.core.validation.input_validation import reject_unstorable
 
 if TYPE_CHECKING:
-    from agents_app.providers.image_generation import MadeImage
+    from agents_app.providers.images import MadeImage
 from pydantic import Field
 
 from content.tools.arguments import Proposal, present_author, resolve_author
 from media.models import ALT_TEXT_MAX
 from media.presenters import url_of
-from proofroom.core.i18n.words import join_words
 from proofroom.core.json import JsonObject
+from proofroom.core.slugs import join_words
 from proofroom.core.tools import Result, tool
 
 logger = logging.getLogger(__name__)
@@ -279,8 +279,8 @@ class MadePicture(Result):
     costs=True,
 )
 def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
-    """Generate an image and store it in the library; search_media first, this costs money. With postId
-    and path it is staged there in AI Review.
+    """Generate an image and store it in the library. It costs money: search_media first. With postId
+    and path, it is staged there in AI Review.
     """
     names_author = arguments.post_id is not None or arguments.agent_id is not None
     writer = resolve_author(actor, arguments.agent_id) if names_author else actor

@@ -42,9 +42,12 @@ def _describe_run(rows: Sequence[Notification]) -> Mapping[int, NotificationText
             RunStatus.SUCCEEDED: _("%(agent)s finished its run"),
             RunStatus.CANCELLED: _("The run of %(agent)s was cancelled"),
         }.get(RunStatus(run.status), _("The run of %(agent)s failed"))
+        text = _("%(agent)s declined") if run.declined else text
         url = reverse("admin:agents_app_agentrun_change", args=[run.pk])
         names = {"agent": agent_name(run.agent_id)}
-        texts[row.pk] = NotificationText(text % names, url, "spark", run.error or run.summary)
+        texts[row.pk] = NotificationText(
+            text % names, url, "spark", run.error or run.declined or run.summary
+        )
     return texts
 
 

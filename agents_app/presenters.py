@@ -52,10 +52,26 @@ class AgentAnswer(TypedDict):
 
 
 class UsageAnswer(TypedDict):
-    """Tokens of a run."""
+    """Tokens of a run. `cachedTokens`: the part of the input read from the provider's cache."""
 
     inputTokens: int
     outputTokens: int
+    cachedTokens: int
+
+
+class ExampleAnswer(TypedDict):
+    """The place of an approved value that a run was shown."""
+
+    postId: UuidText
+    path: str
+
+
+class RunBriefAnswer(TypedDict):
+    """An editorial brief that a run was told."""
+
+    id: UuidText
+    name: str
+    version: int
 
 
 class StepAnswer(TypedDict):
@@ -85,14 +101,14 @@ class RunAnswer(TypedDict):
     via: str
     batchId: UuidText | None
     retryOf: Annotated[
-        UuidText | None, Field(description="The first of the runs that repeat one another.")
+        UuidText | None, Field(description="The first run of this series of retries.")
     ]
-    note: Annotated[str, Field(description="What was said of the try before.")]
-    doing: Annotated[str, Field(description="What it does at present, in words.")]
+    note: Annotated[str, Field(description="The note on the previous attempt.")]
+    doing: Annotated[str, Field(description="What the run is doing now, as text.")]
     hasReadUntrusted: Annotated[
         bool,
         Field(
-            description="Whether it read words of visitors or other sites, and may only read since."
+            description="Whether the run has read text from visitors or other sites, and so can only read."
         ),
     ]
     provider: str | None
@@ -100,7 +116,12 @@ class RunAnswer(TypedDict):
     usage: UsageAnswer
     cost: float | None
     summary: str
+    declined: Annotated[
+        str | None, Field(description="Why the run proposed nothing, in the agent's own words.")
+    ]
     staged: list[str]
+    examples: list[ExampleAnswer]
+    briefs: list[RunBriefAnswer]
     error: str | None
     steps: list[StepAnswer]
     fieldKey: NotRequired[str]
@@ -145,6 +166,14 @@ def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
     return runs.prefetch_related("steps")
 
 
+def usage_answer(input_tokens: int, output_tokens: int, cached_tokens: int) -> UsageAnswer:
+    return {
+        "inputTokens": input_tokens,
+        "outputTokens": output_tokens,
+        "cachedTokens": cached_tokens,
+    }
+
+
 def run(row: AgentRun) -> RunAnswer:
     """Return a run. `value` is set for runs on a field only."""
     answer: RunAnswer = {
@@ -166,10 +195,13 @@ def run(row: AgentRun) -> RunAnswer:
         "hasReadUntrusted": row.has_read_untrusted,
         "provider": row.provider or None,
         "model": row.model or None,
-        "usage": {"inputTokens": row.input_tokens, "outputTokens": row.output_tokens},
+        "usage": usage_answer(row.input_tokens, row.output_tokens, row.cached_tokens),
         "cost": float(row.cost) if row.cost is not None else None,
         "summary": row.summary,
+        "declined": row.declined or None,
         "staged": list(row.staged),
+        "examples": list(row.examples or ()),
+        "briefs": list(row.briefs or ()),
         "error": row.error or None,
         "steps": [
             {

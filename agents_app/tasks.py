@@ -5,13 +5,13 @@ from __future__ import annotations
 from uuid import UUID
 
 from celery import shared_task
-from django.conf import settings
 
 from agents_app import ai_settings
 from agents_app.batches.lifecycle import requeue_stalled_reverts, revert_batch_runs
 from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
 from proofroom.core.independent_steps import independent_steps
+from proofroom.core.privacy.declarations import days_of
 
 
 @shared_task(name="agents_app.tasks.run_agent")
@@ -43,7 +43,7 @@ def test_provider(provider: str) -> None:
 @shared_task(name="agents_app.tasks.prune_transcripts")
 def prune_transcripts() -> int:
     """Delete messages of runs older than `AGENT_TRANSCRIPT_DAYS`."""
-    return retention.prune_transcripts(days=settings.CMS_ENV.agent_transcript_days)
+    return retention.prune_transcripts(days=days_of("agent-transcripts"))
 
 
 @shared_task(name="agents_app.tasks.call_reaction")

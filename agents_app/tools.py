@@ -60,6 +60,7 @@ class ReadRun(Result):
     staged: list[str]
     steps: list[dict[str, Any]]
     summary: str | None = None
+    declined: str | None = None
     post_id: str | None = None
     error: str | None = None
 
@@ -91,7 +92,7 @@ class GetAgentRun(Arguments):
 
 @tool(title="List agents", kind="read", permission="agents.view", group="agents", result=AgentPage)
 def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
-    """The agents of this site that are on: all, or those of a scope, field or form, in their order."""
+    """List the agents that are turned on, all or by scope, field or form, in their order."""
     scope = arguments.scope
     if scope is not None and scope not in list(Scope):
         raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
@@ -117,7 +118,7 @@ def list_agents(actor: Actor, arguments: ListAgents) -> JsonObject:
     costs=True,
 )
 def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
-    """Run an agent on a post. Its proposals go to AI Review. Answers the run; wait up to 60 seconds
+    """Run an agent on a post. Its proposals go to AI Review. Returns the run; wait up to 60 seconds
     for its result, or read it later with get_agent_run.
     """
     if arguments.scope == Scope.FIELD:
@@ -143,7 +144,7 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     costs=True,
 )
 def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
-    """Have an agent propose a value of one field. It is only returned, unless applyToAiReview stages it too."""
+    """Have an agent propose a value for one field. It is only returned unless applyToAiReview also stages it."""
     context = dict(arguments.context or {})
     # An explicit null is a value: the field is empty in the client's view.
     if "current_value" in arguments.model_fields_set:
@@ -189,6 +190,8 @@ def describe_outcome(run: AgentRun, *, applies: bool) -> str | None:
         return f"The run goes on; read it later with get_agent_run, runId {run.pk}."
     if run.status != RunStatus.SUCCEEDED:
         return f"There is no value, and nothing was staged: {run.error or run.status}"
+    if run.declined:
+        return f"The agent declined, and nothing was staged: {run.declined}"
     if applies and not run.staged:
         return "Nothing was staged: the field holds that value already."
     return None

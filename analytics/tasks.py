@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from celery import shared_task
-from django.conf import settings
 
 from analytics.ingest.partitions import create_partitions_ahead
 from analytics.rollups.aggregate import add_all, close_months
@@ -13,6 +12,7 @@ from analytics.rollups.merge_batches import merge_batches
 from analytics.rollups.merge_rare import merge_rare_values
 from analytics.services.retention import forget_old_events, forget_old_figures
 from proofroom.core.independent_steps import independent_steps
+from proofroom.core.privacy.declarations import days_of
 
 _MAX_SECONDS: Final = 25.0
 """Shorter than the scheduler's interval, so that runs do not overlap."""
@@ -52,7 +52,7 @@ def prune_events() -> int:
         with step("making months ahead"):
             create_partitions_ahead()
         with step("forgetting old events"):
-            count += forget_old_events(days=settings.CMS_ENV.analytics_retention_days)
+            count += forget_old_events(days=days_of("analytics-events"))
         with step("forgetting old figures"):
-            count += forget_old_figures(days=settings.CMS_ENV.analytics_figures_days)
+            count += forget_old_figures(days=days_of("analytics-figures"))
     return count

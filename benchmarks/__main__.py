@@ -75,7 +75,7 @@ def _options() -> argparse.ArgumentParser:
         "--tiny", action="store_true", help="only whether it runs, in about a minute"
     )
     parser.add_argument("--check", action="store_true", help="hold a tiny run against the ceilings")
-    parser.add_argument("--ceilings", action="store_true", help="write the ceilings anew")
+    parser.add_argument("--ceilings", action="store_true", help="write new ceilings")
     parser.add_argument("--write", action="store_true", help="write RESULTS.md of other sizes too")
     parser.add_argument("--report", type=Path, help=argparse.SUPPRESS)
     return parser

@@ -92,7 +92,7 @@ def _fill(step: int, sizes: Sizes, report: Report) -> None:
     filled = time.perf_counter() - begin
     if step == chunk:
         if _figures() != by_product:
-            raise SystemExit("The figures that the benchmark makes are not those of the product.")
+            raise SystemExit("The benchmark's figures differ from the product's.")
         return
     added = _add_up(chunk)
     close_months(analytics_rows.END)

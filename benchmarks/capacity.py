@@ -1,4 +1,4 @@
-"""`python -m benchmarks.capacity`: updates the costs in docs/scaling.md from RESULTS.md, and computes the rest.
+"""`python -m benchmarks.capacity`: updates docs/explanation/scaling.md: costs from RESULTS.md, the rest computed.
 
 A cost missing in RESULTS.md keeps its value on the page, if any.
 """
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[1]
-PAGE: Final = ROOT / "docs" / "scaling.md"
+PAGE: Final = ROOT / "docs" / "explanation" / "scaling.md"
 RESULTS: Final = ROOT / "benchmarks" / "RESULTS.md"
 
 USED: Final = 0.6
@@ -30,21 +30,21 @@ KEPT: Final = 0.9
 COST_HEAD: Final = ("call", "CPU ms", "a core, calls a second", "a core, calls a day")
 PLAN_HEAD: Final = ("a billion views a day", "calls a second at the peak", "CPU ms", "cores")
 ROWS: Final[Mapping[str, str]] = {
-    "page, kept": "GET /blog/:slug, the page, warm",
+    "page, cached": "GET /blog/:slug, the page, warm",
     "page, rendered": "GET /blog/:slug, the page, cold",
     "list page": "GET /blog, the list",
     "search page": "GET /search",
-    "delivery, a post, kept": "GET /api/public/posts/:id, warm",
-    "delivery, a post, read": "GET /api/public/posts/:id, cold",
-    "delivery, a list, kept": "GET /api/public/posts, warm",
-    "delivery, a list, read": "GET /api/public/posts, cold",
+    "delivery, a post, cached": "GET /api/public/posts/:id, warm",
+    "delivery, a post, uncached": "GET /api/public/posts/:id, cold",
+    "delivery, a list, cached": "GET /api/public/posts, warm",
+    "delivery, a list, uncached": "GET /api/public/posts, cold",
     "management, a post": "GET /api/posts/:id",
     "a post created, 5 modules": "POST /api/posts, 5 modules",
     "an approval": "approval of 1 path",
     "an event sent to a webhook": "one event to one webhook",
     "MCP, list_posts": "list_posts, 20, streamable",
-    "a view told": "the product",
-    "a view added up": "",
+    "a view recorded": "the product",
+    "a view aggregated": "",
 }
 """The rows of the page, and their names in RESULTS.md. Aggregation has no table there."""
 UNKNOWN: Final = "–"
@@ -65,11 +65,11 @@ def plan() -> list[Load]:
     views = VIEWS * PEAK / DAY
     origin = views * (1 - EDGE)
     return [
-        Load("pages from what is kept", origin * KEPT, "page, kept"),
+        Load("cached pages", origin * KEPT, "page, cached"),
         Load("pages rendered", origin * (1 - KEPT), "page, rendered"),
-        Load("views told", views, "a view told"),
+        Load("views recorded", views, "a view recorded"),
         # Aggregation can wait until the night, so its load is the mean, not the peak.
-        Load("views added up", VIEWS / DAY, "a view added up"),
+        Load("views aggregated", VIEWS / DAY, "a view aggregated"),
     ]
 
 
@@ -137,7 +137,7 @@ def _plan_rows(costs: Costs) -> Iterator[list[str]]:
         cores = load.calls * cost / 1000 / USED
         total += cores
         yield [load.name, f"{load.calls:,.0f}", f"{cost:g}", f"{cores:,.0f}"]
-    yield ["altogether" if is_whole else "of what is measured", "", "", f"{total:,.0f}"]
+    yield ["sum" if is_whole else "sum of the measured rows", "", "", f"{total:,.0f}"]
 
 
 def render(page: str, costs: Costs) -> str:

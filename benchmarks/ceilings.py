@@ -18,7 +18,7 @@ ALLOCATED_SHARE: Final = 0.1
 PYTHON: Final = ".".join(platform.python_version_tuple()[:2])
 RENEW: Final = "./run bench --ceilings"
 _HEAD: Final = f"""\
-# Written by `{RENEW}` of a tiny run; docs/benchmarks.md says how these are held.
+# Written by `{RENEW}` of a tiny run; docs/development/benchmarks.md says how these are held.
 # [ratios] CPU of a request as a multiple of the floor's: fails above {RATIO_FACTOR:g} times as much.
 # [statements] SQL of one request: exactly so many.
 # [allocated] The most bytes that Python holds for a request, by the version of Python: within {ALLOCATED_SHARE:.0%}.

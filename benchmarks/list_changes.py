@@ -31,7 +31,7 @@ def list_changes(url: str, but: Sequence[str]) -> Iterator[Change]:
     """Yield the function for the English lists of a site. Posts in `but` stay unchanged, so that their responses
     stay cached.
     """
-    # By SQL, so that the content version stays the same and nothing else is rendered anew.
+    # By SQL, so that the content version stays the same and nothing else is rendered again.
     with psycopg.connect(url, autocommit=True, prepare_threshold=0) as connection:
         excluded = list(but)
         ids = [id_ for (id_,) in connection.execute(_SHOWN.encode(), (excluded, excluded))]

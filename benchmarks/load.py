@@ -80,7 +80,7 @@ class Series:
             return
         answer = hash(body)
         if answer in self._answers:
-            raise SystemExit(f"An answer came twice, so it was not made anew: {body[:200]!r}")
+            raise SystemExit(f"An answer came twice, so it was not made again: {body[:200]!r}")
         self._answers.add(answer)
 
 

@@ -23,9 +23,10 @@ def write(found: Mapping[str, Report]) -> None:
 
 
 def render(found: Mapping[str, Report]) -> str:
-    """Return the page with a section per part. docs/benchmarks.md describes the comparisons."""
-    sections = ["# Results\n\nWritten by `./run bench`; [docs/benchmarks.md](../docs/benchmarks.md) says "
-        "what is compared. Ratios are of CPU time, against the floor of the same run.", describe_run()]  # fmt: skip
+    """Return the page with a section per part. docs/development/benchmark-method.md describes the comparisons."""
+    sections = ["# Results\n\nWritten by `./run bench`; [What the benchmarks compare]"
+        "(../docs/development/benchmark-method.md) says what is compared. Ratios are of CPU time, "
+        "against the floor of the same run.", describe_run()]  # fmt: skip
     for part, report in found.items():
         failures = [f"**{failure.partition(chr(10))[0]}**" for failure in report.failures]
         sections.append("\n\n".join([f"## {PARTS[part].title}", *failures, *report.blocks]))

@@ -61,7 +61,7 @@ def processes_below(root: int) -> list[int]:
 
 @contextmanager
 def product(environ: Mapping[str, str], workers: int) -> Iterator[Server]:
-    """Run the complete product, as docs/deployment.md does."""
+    """Run the complete product, as docs/reference/processes.md does."""
     port = free_port()
     command = [
         sys.executable, "-m", "granian", "--interface", "wsgi", "--host", "127.0.0.1",
@@ -151,7 +151,7 @@ def mcp_floor() -> Iterator[Server]:
 
 @contextmanager
 def worker() -> Iterator[Server]:
-    """Run worker and scheduler, as docs/deployment.md does. Only the worker's CPU time counts."""
+    """Run worker and scheduler, as docs/reference/processes.md does. Only the worker's CPU time counts."""
     celery = [sys.executable, "-m", "celery", "--quiet", "-A", "cms_project"]
     pool = ["worker", "--pool", "threads", "--concurrency", "4", "--loglevel", "ERROR"]
     with _started([*celery, *pool], {}) as process, _started([*celery, "beat"], {}):

@@ -191,7 +191,7 @@ class Tracker(Client):
             "metadata": {"soak": 1},
         }
         answer = await self.call(
-            "views told", "POST", _TRACKED, headers=_BROWSER, body=[event] * count
+            "views recorded", "POST", _TRACKED, headers=_BROWSER, body=[event] * count
         )
         fate = fate_of(answer)
         self.book.views[fate] += (

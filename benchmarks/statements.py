@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
 import psycopg
-
-from proofroom.core.database.postgresql.prepared_reads import PreparedReads
 
 _TIMES: Final = 3
 """Number of runs. Rare statements, such as a session's renewal, are not in all of them."""
@@ -16,10 +14,9 @@ _TIMES: Final = 3
 
 @contextmanager
 def counted() -> Iterator[list[str]]:
-    """Collect the statements of the block, sent by psycopg or libpq, without transaction statements."""
+    """Collect the statements of the block, sent by psycopg, without transaction statements."""
     sent: list[str] = []
     execute, execute_many = psycopg.Cursor.execute, psycopg.Cursor.executemany
-    read = PreparedReads.rows
 
     def note(self: Any, query: Any, *arguments: Any, **options: Any) -> Any:
         sent.append(query if isinstance(query, str) else str(query))
@@ -29,20 +26,12 @@ def counted() -> Iterator[list[str]]:
         sent.append(query if isinstance(query, str) else str(query))
         return execute_many(self, query, *arguments, **options)
 
-    def note_read(
-        self: PreparedReads, sql: str, parameters: Sequence[Any]
-    ) -> list[tuple[Any, ...]]:
-        sent.append(sql)
-        return read(self, sql, parameters)
-
-    # Below Django's `CaptureQueriesContext`, because the product also queries without its cursors.
-    PreparedReads.rows = note_read  # type: ignore[method-assign]
+    # Below Django's `CaptureQueriesContext`, which sees only the connection of its own thread.
     psycopg.Cursor.execute = note  # type: ignore[method-assign]
     psycopg.Cursor.executemany = note_many  # type: ignore[method-assign]
     try:
         yield sent
     finally:
-        PreparedReads.rows = read  # type: ignore[method-assign]
         psycopg.Cursor.execute = execute  # type: ignore[method-assign]
         psycopg.Cursor.executemany = execute_many  # type: ignore[method-assign]
 

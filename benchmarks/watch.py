@@ -91,7 +91,7 @@ def check(part: str, *, writes: bool) -> int:
     if wrong:
         lines = "\n".join(wrong)
         print(
-            f"\n{lines}\n\nWhere this is meant, {ceilings.RENEW} writes the ceilings anew.",
+            f"\n{lines}\n\nWhere this is meant, {ceilings.RENEW} writes new ceilings.",
             file=sys.stderr,
         )
     return 1 if wrong else 0

@@ -48,5 +48,5 @@ application = ProtocolTypeRouter(
         ),
     }
 )
-gc.freeze()  # loaded modules stay for good, so later collections skip them
+gc.freeze()  # loaded modules stay until the end, so later collections skip them
 gc.enable()

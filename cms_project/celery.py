@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
 from typing import Any
 
 from celery import Celery
@@ -11,6 +13,10 @@ from celery.schedules import crontab
 from celery.signals import worker_ready
 from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
+
+from cms_project.lane import AGENTS_QUEUE, is_lane_process, queues_of
+
+logger = logging.getLogger(__name__)
 
 TRANSPORT_ALIASES["filesystem"] = "cms_project.file_queue:Transport"
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
@@ -34,6 +40,18 @@ def serve_metrics(**kwargs: object) -> None:
     from proofroom.core.observability import worker_metrics  # only workers load its server
 
     worker_metrics.serve_metrics()
+
+
+@worker_ready.connect
+def warn_of_mixed_queues(**kwargs: object) -> None:
+    """Say in the log that a worker runs agents with all rights although there is a role for them."""
+    queues = queues_of(sys.argv)
+    takes_agents = not queues or AGENTS_QUEUE in queues
+    if settings.CMS_ENV.lane_database_url and takes_agents and not is_lane_process(sys.argv):
+        logger.warning(
+            "This worker does not use LANE_DATABASE_URL, because it takes other queues than agents. Start one worker "
+            "with --queues agents, and another with --queues celery,deliveries."
+        )
 
 
 app = Celery("cms", task_cls="proofroom.core.observability.tasks:ObservedTask", loader="app")

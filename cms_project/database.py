@@ -10,6 +10,7 @@ from cms_project.env_values import port_of
 
 Database = dict[str, Any]
 SQLITE = "django.db.backends.sqlite3"
+LANE_ROLE = "proofroom_lane"
 
 
 def database_settings(url: str | None, data_dir: Path, *, has_pool: bool = True) -> Database:
@@ -40,6 +41,21 @@ def replica_settings(url: str, database: Database, *, has_pool: bool = True) -> 
     if urlsplit(url).scheme not in ("postgres", "postgresql"):
         raise ValueError("it must look like postgresql://user:password@host:5432/name")
     return {**postgresql(url, has_pool=has_pool), "TEST": {"MIRROR": "default"}}
+
+
+def lane_settings(url: str, database: Database, *, has_pool: bool = True) -> Database:
+    """Return the `default` entry of `DATABASES` for the processes of agents and AI clients.
+
+    Raises `ValueError` with a sentence unless `database` is PostgreSQL and the URL names the role of agents.
+    """
+    if database["ENGINE"] == SQLITE:
+        raise ValueError("SQLite has no roles; set DATABASE_URL to a PostgreSQL")
+    if urlsplit(url).scheme not in ("postgres", "postgresql"):
+        raise ValueError("it must look like postgresql://proofroom_lane:password@host:5432/name")
+    settings = postgresql(url, has_pool=has_pool)
+    if settings["USER"] != LANE_ROLE:
+        raise ValueError(f"its user must be {LANE_ROLE}, the role that install_lane creates")
+    return settings
 
 
 def sqlite(path: Path) -> Database:

@@ -231,6 +231,10 @@ class Environment(
         validate_default=True,
         description="Folder of the SQLite file, media, queue and logs; relative to the project.",
     )
+    export_folder: Folder | None = Field(
+        None,
+        description="Folder of scheduled exports on the workers' machines. Unset: only on the site.",
+    )
     cms_static_dir: Folder | None = Field(
         None,
         description="Folder that collectstatic fills. Unset: CMS_DATA_DIR/static.",
@@ -239,20 +243,22 @@ class Environment(
         None,
         description="File for the log besides the terminal, or off. Unset: CMS_DATA_DIR/logs/cms.log on SQLite.",
     )
-    debug: bool = Field(False, description="1 shows traces in the browser. Never in production.")
+    debug: bool = Field(
+        False, description="1: errors show tracebacks in the browser. Never in production."
+    )
     secret_key: str | None = secret(
-        "Signs sessions and links. Made once and kept in CMS_DATA_DIR when DATABASE_URL is unset.",
+        "Signs sessions and links. Without DATABASE_URL, the site makes one and stores it in CMS_DATA_DIR.",
         min_length=50,
     )
     secret_key_fallbacks: Words = Field(
         (),
         repr=False,
-        description="Keys of before, still good for what they signed. Removed when that is old enough.",
+        description="Previous keys, which still verify what they signed. Remove a key after two weeks.",
         json_schema_extra={"secret": True},
     )
     site_url: Url | None = Field(
         None,
-        description="Public address. With https:// cookies are secure and http is redirected.",
+        description="Public address. With https://, cookies are secure and the site redirects http.",
     )
     site_icon: str | None = Field(
         None,
@@ -261,21 +267,24 @@ class Environment(
     )
     allowed_hosts: Words = Field(
         ("localhost", "127.0.0.1", "[::1]"),
-        description="Host names the site answers to; that of SITE_URL is added.",
+        description="Host names of the site. The host of SITE_URL is added.",
     )
     trusted_proxies: int = Field(
-        0, ge=0, le=10, description="Proxies in front whose X-Forwarded-For is believed."
+        0, ge=0, le=10, description="Number of proxies in front that add to X-Forwarded-For."
     )
 
     database_url: str | None = secret(
         "postgresql://user:password@host:5432/name. Unset: SQLite in CMS_DATA_DIR."
     )
     database_replica_url: str | None = secret(
-        "A replica of the database, at such an address, that the public site and delivery read from."
+        "Replica that the public site and the delivery API read from."
     )
     database_pool: bool = Field(
         True,
-        description="0 behind a pooler in transaction mode: no pool here, no prepared statements.",
+        description="0: no pool and no prepared statements, for a pooler in transaction mode.",
+    )
+    lane_database_url: str | None = secret(
+        "The database under the role `proofroom_lane`, for the MCP server and workers of only the queue agents."
     )
     redis_url: RedisUrl | None = secret(
         "redis://host:6379/0: cache and queue. Unset: memory and files."
@@ -284,7 +293,7 @@ class Environment(
         96,
         ge=3,
         le=100_000,
-        description="MiB of answers and parts of pages that each web process keeps at most.",
+        description="Maximum size of the cache of each web process, in MiB.",
     )
 
     locales: Locales = Field(("en", "de"), min_length=1, description="Languages of the content.")
@@ -292,7 +301,7 @@ class Environment(
         "en", description="Language without a prefix in addresses. Unset: the first of LOCALES."
     )
 
-    throttle_user: Rate = Field("1000/hour", description="Management API, per signed-in user.")
+    throttle_user: Rate = Field("1000/hour", description="Management API, per account.")
     throttle_anon: Rate = Field("100/hour", description="Other anonymous calls, per address.")
     throttle_forms: Rate = Field("10/hour", description="Accepted form submissions, per address.")
     throttle_public: Rate = Field("600/minute", description="Delivery API, tracking and menus.")
@@ -300,7 +309,9 @@ class Environment(
         "6000/hour", description="Views and clicks that are counted, per address."
     )
     throttle_trigger: Rate = Field("60/minute", description="Public agent trigger.")
-    throttle_login: Rate = Field("10/minute", description="Sign-in tries, per address and account.")
+    throttle_login: Rate = Field(
+        "10/minute", description="Attempts to log in, per address and account."
+    )
     throttle_mcp: Rate = Field("600/minute", description="MCP calls, per credential.")
     throttle_mcp_tool: Rate = Field(
         "300/minute", description="MCP calls of one tool, per credential."
@@ -308,12 +319,10 @@ class Environment(
     throttle_mcp_costly: Rate = Field(
         "30/minute", description="MCP calls of one tool that starts a model, per credential."
     )
-    throttle_oauth: Rate = Field(
-        "30/hour", description="AI clients that make themselves known, per address."
-    )
+    throttle_oauth: Rate = Field("30/hour", description="AI clients that register, per address.")
     throttle_allow_ips: Networks = Field((), description="Addresses or networks without limits.")
     outgoing_allowed_hosts: Words = Field(
-        (), description="Private hosts or networks that webhooks and fetches may still reach."
+        (), description="Private hosts or networks that webhooks and fetches may reach."
     )
     webhook_retry_seconds: Seconds = Field(
         (30, 300, 1800, 7200, 21600, 54000),
@@ -321,88 +330,109 @@ class Environment(
     )
 
     webhook_delivery_days: int = Field(
-        30, ge=1, le=3650, description="Days that finished deliveries are kept."
+        30, ge=1, le=3650, description="Days before finished deliveries are deleted."
     )
     activity_days: int = Field(
-        0, ge=0, le=36_500, description="Days that the activity log is kept. 0: for ever."
+        0,
+        ge=0,
+        le=36_500,
+        description="Days before entries of the activity log are deleted. 0: never.",
     )
 
     notification_days: int = Field(
-        90, ge=0, le=3650, description="Days that notifications of people are kept. 0: for ever."
+        90, ge=0, le=3650, description="Days before notifications are deleted. 0: never."
     )
 
     form_retention_days: int = Field(
-        0, ge=0, le=36_500, description="Days that form submissions are kept. 0: for ever."
+        0, ge=0, le=36_500, description="Days before form submissions are deleted. 0: never."
+    )
+
+    feedback_days: int = Field(
+        0, ge=0, le=36_500, description="Days before resolved feedback is deleted. 0: never."
+    )
+
+    invitation_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="Days before ended invitations are deleted. 0: never.",
     )
 
     analytics_tracking: bool = Field(
-        True, description="0: pages of the site carry no script that counts views and clicks."
+        True, description="0: pages of the site have no script that counts views and clicks."
     )
     analytics_consent: bool = Field(
-        False, description="1: nothing is counted before the visitor has agreed."
+        False, description="1: nothing is counted before the visitor agrees."
     )
-    analytics_batch: int = Field(5, ge=1, le=100, description="Clicks that are sent together.")
+    analytics_batch: int = Field(
+        5, ge=1, le=100, description="Number of clicks that a page sends together."
+    )
     analytics_batch_seconds: int = Field(
-        10, ge=1, le=3600, description="Seconds that a click waits for others at most."
+        10, ge=1, le=3600, description="Seconds that a click waits for others, at most."
     )
     analytics_retention_days: int = Field(
-        400, ge=0, le=36_500, description="Days that views and clicks are kept. 0: for ever."
+        400,
+        ge=0,
+        le=36_500,
+        description="Days before single views and clicks are deleted. 0: never.",
     )
     analytics_figures_days: int = Field(
         0,
         ge=0,
         le=36_500,
-        description="Days that figures added up from them are kept. 0: for ever.",
+        description="Days before totals of views and clicks are deleted. 0: never.",
     )
 
     search_engines: bool = Field(
-        True, description="0: robots.txt forbids everything, as a staging site should."
+        True, description="0: robots.txt forbids everything, for staging sites."
     )
 
+    link_checks: bool = Field(
+        True, description="0: links to other sites are not checked in the background."
+    )
     trash_days: int = Field(
-        30, ge=0, le=3650, description="Days after which deleted posts are gone for good. 0: never."
+        30,
+        ge=0,
+        le=3650,
+        description="Days before posts in the trash are deleted permanently. 0: never.",
     )
 
     embed_hosts: Hosts = Field(
         (),
-        description="Hosts whose frames pages may show, after a click: www.youtube-nocookie.com, …",
+        description="Hosts that pages may show in a frame, such as www.youtube-nocookie.com.",
     )
 
     agent_trigger_secret: str | None = secret("Secret of the public agent trigger.")
     agent_secret: str | None = secret("Signs outgoing webhooks.")
     agent_secret_previous: str | None = secret(
-        "The AGENT_SECRET before it was changed: signs along, while receivers learn the new one."
+        "The previous AGENT_SECRET. Signs as well while you change the receivers."
     )
     agent_users_bootstrap_disabled: bool = Field(
-        False, description="1: user accounts of agents are not created at start."
+        False, description="1: the start does not create accounts for agents."
     )
-    cms_agents_dir: Folder | None = Field(
-        None, description="Folder with further agent definitions."
-    )
-    cms_workflows_dir: Folder | None = Field(
-        None, description="Folder with further workflow definitions."
-    )
+    cms_agents_dir: Folder | None = Field(None, description="Folder with more agents.")
+    cms_workflows_dir: Folder | None = Field(None, description="Folder with more workflows.")
     workflow_secrets: NamedSecrets = Field(
         {},
-        description='Credentials that headers of workflows name, as JSON: {"name": "value"}.',
+        description='Secrets for the headers of workflows, as JSON: {"name": "value"}.',
         repr=False,
         json_schema_extra={"secret": True},
     )
     agent_run_timeout: int = Field(
         300, ge=1, le=86_400, description="Longest agent run, in seconds."
     )
-    agent_step_cap: int = Field(20, ge=1, description="Most steps of an agent run.")
+    agent_step_cap: int = Field(20, ge=1, description="Maximum number of steps of an agent run.")
     agent_transcript_days: int = Field(
-        30, ge=1, description="Days that what was said in a run is kept."
+        30, ge=1, description="Days before transcripts of runs are deleted."
     )
-    chat_webhook_url: Url | None = secret("Where notices for a chat go, and chat reactions.")
+    chat_webhook_url: Url | None = secret("Incoming webhook of a chat, for notices and reactions.")
     chat_events: Words = Field(
         ("post.published", "post.ai-review.save", "webhook.disabled"),
-        description="Events that the chat is told of.",
+        description="Events that send a message to the chat.",
     )
 
     email_url: EmailUrl | None = secret(
-        "Where mail goes out: smtp://user:password@host:587/?tls=true, or console:. Unset: no mail."
+        "Mail server: smtp://user:password@host:587/?tls=true, or console:. Unset: no mail."
     )
     email_from: str | None = Field(
         None, description="Sender of mail. Unset: noreply@ and the host of SITE_URL."
@@ -412,32 +442,36 @@ class Environment(
     )
 
     mcp_auth_token: str | None = secret(
-        "Bearer token of the MCP server; stands in for AGENT_TRIGGER_SECRET."
+        "Bearer token of the MCP server. Also replaces an unset AGENT_TRIGGER_SECRET."
     )
     mcp_auth_header_name: str | None = Field(
         None, pattern=r"^[A-Za-z0-9-]+$", description="Header that carries the MCP credential."
     )
     mcp_auth_header_value: str | None = secret("Value of that header.")
     mcp_system_user_id: int | None = Field(
-        None, ge=1, description="User id that authors what MCP clients create."
+        None,
+        ge=1,
+        description="ID of the account that clients with the static credential write as.",
     )
-    mcp_allowed_hosts: Words = Field((), description="Further Host names of the MCP server.")
+    mcp_allowed_hosts: Words = Field((), description="More host names of the MCP server.")
     mcp_url: Url | None = Field(
         None, description="Public address of the MCP server, ending in /mcp, as clients reach it."
     )
     mcp_commands: Commands = Field(
         ("check", "showmigrations", "dump_mcp_context"),
-        description="Commands that run_ace_command may run: these, doctor, verify_activity.",
+        description="Commands that run_ace_command may run: these, and doctor and verify_activity.",
     )
     mcp_diagnostics: bool = Field(
-        False, description="1 grants the diagnostics tools to the static MCP credential."
+        False, description="1: the static MCP credential may use the diagnostics tools."
     )
 
     mcp_oauth: bool = Field(
-        True, description="0: people cannot connect AI clients by themselves, only tokens open."
+        True,
+        description="0: people cannot connect AI clients with their accounts; only tokens work.",
     )
     mcp_oauth_registration: bool = Field(
-        True, description="0: AI clients cannot register; those with a document on the web connect."
+        True,
+        description="0: AI clients cannot register. Clients with a document on the web still connect.",
     )
     mcp_oauth_issuer: Url | None = Field(
         None,
@@ -445,7 +479,7 @@ class Environment(
     )
     mcp_oauth_account_claim: str = Field(
         "email",
-        description="What says in its tokens whose account is meant, by address or user name.",
+        description="Claim in its tokens that names the account, by email or user name.",
     )
     mcp_oauth_introspection: NamedSecrets = Field(
         {},
@@ -470,9 +504,7 @@ class Environment(
                 f"which is not in LOCALES ({', '.join(self.locales)})"
             )
         if (self.mcp_auth_header_name is None) != (self.mcp_auth_header_value is None):
-            raise ValueError(
-                "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE go together; one is missing"
-            )
+            raise ValueError("set both MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE, or neither")
         return self
 
     @classmethod

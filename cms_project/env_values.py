@@ -27,7 +27,7 @@ def split(value: object) -> object:
 
 def _locale(value: str) -> str:
     if not re.fullmatch(LOCALE_PATTERN, value):
-        raise ValueError(f"{value!r} is no language code such as 'en' or 'pt-br'")
+        raise ValueError(f"{value!r} is not a language code such as 'en' or 'pt-br'")
     if len(value) > LOCALE_MAX:
         raise ValueError(f"a language code may have at most {LOCALE_MAX} characters")
     return value
@@ -35,7 +35,7 @@ def _locale(value: str) -> str:
 
 def _host(value: str) -> str:
     if value != value.lower() or "." not in value or not is_host(value):
-        raise ValueError(f"{value!r} is no host name such as player.vimeo.com")
+        raise ValueError(f"{value!r} is not a host name such as player.vimeo.com")
     return value
 
 
@@ -46,13 +46,13 @@ def _network(value: str) -> str:
 
 def _http_url(value: str) -> str:
     if not re.fullmatch(r"https?://[^\s/]+(/\S*)?", value) or not has_valid_host(value):
-        raise ValueError("it must be an address that begins with http:// or https://")
+        raise ValueError("it must be a URL that begins with http:// or https://")
     return value.rstrip("/")
 
 
 def _redis_url(value: str) -> str:
     if not re.fullmatch(r"(rediss?|unix)://\S+", value):
-        raise ValueError("it must be an address that begins with redis://, rediss:// or unix://")
+        raise ValueError("it must be a URL that begins with redis://, rediss:// or unix://")
     return value
 
 
@@ -95,9 +95,9 @@ def _parse_named(value: object) -> object:
         raise ValueError('it must be a JSON object such as {"name": "value"}')
     for name, secret in found.items():
         if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
-            raise ValueError("its names may have letters, digits, hyphens and underscores only")
+            raise ValueError("its names may only contain letters, digits, hyphens and underscores")
         if not isinstance(secret, str) or not re.fullmatch(r"[\x21-\x7e]{1,1000}", secret):
-            raise ValueError(f"the value of {name!r} must be a text of ASCII without spaces")
+            raise ValueError(f"the value of {name!r} must be ASCII text without spaces")
     return found
 
 
@@ -168,6 +168,6 @@ def port_of(parts: SplitResult) -> int | None:
     # An unencoded password can put a part of itself where the port is expected, so the value must not be shown.
     except ValueError:
         raise ValueError(
-            "its port is no number; write special characters of user and password as %XX, such as %40 for @, "
+            "its port is not a number; write special characters of user and password as %XX, such as %40 for @, "
             "%3A for : and %2F for /"
         ) from None

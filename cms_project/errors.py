@@ -16,6 +16,7 @@ from django.template.loader import render_to_string
 from django.views import defaults
 from django.views.csrf import csrf_failure as csrf_page
 
+from cms_project.logs import mark_logged
 from proofroom.core.database.errors import (
     RETRY_AFTER_SECONDS,
     describe_outage,
@@ -70,7 +71,7 @@ def _in_admin(
         return HttpResponse(text, status=status)
     # The frame needs the database. The caller has a page that does not.
     except DatabaseError:
-        logger.exception("the page for %s failed", status)
+        logger.exception("cannot render the error page for status %s", status)
         return None
 
 
@@ -112,7 +113,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
         if is_database_unreachable(error):
             return unavailable(request, error)
         # The page of the site needs the database and other apps. A plain response is better than a second error.
-        logger.exception("the page for 404 failed")
+        logger.exception("cannot render the error page for status 404")
         return HttpResponse("Not found", status=404, content_type="text/plain")
 
 
@@ -156,7 +157,7 @@ def _admin_failure(request: HttpRequest, status: int, *, may_be_done: bool = Fal
         text = render_to_string("admin/failure.html", context)
         return HttpResponse(text, status=status)
     except Exception:
-        logger.exception("the page for %s failed", status)
+        logger.exception("cannot render the error page for status %s", status)
         if status >= 500:
             return HttpResponse(render_to_string(f"{status}.html"), status=status)
         # The site has no template for other statuses.
@@ -178,5 +179,5 @@ def unavailable(request: HttpRequest, error: BaseException | None) -> HttpRespon
     if outage.is_repeatable:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
     response["Cache-Control"] = "no-store"
-    response._has_been_logged = True  # type: ignore[attr-defined]  # Django's marker against a second log record
+    mark_logged(request)
     return response

@@ -47,7 +47,7 @@ class FileChannel(filesystem.Channel):
             super()._queue_bind(exchange, routing_key, pattern, queue)
         except ValueError:
             # Left by a process that ended while writing. The table contains no readable queue.
-            logger.warning("the queues of %s could not be read and are noted anew", exchange)
+            logger.warning("cannot read the queues of %s; they are registered again", exchange)
             self._empty_unreadable_table(exchange)
             super()._queue_bind(exchange, routing_key, pattern, queue)
 
@@ -86,7 +86,7 @@ class FileChannel(filesystem.Channel):
                 return super()._get(queue)
             except ValueError:
                 # The message is already removed from the queue. A sweep finds its work in the database.
-                logger.warning("a message of %s could not be read and was dropped", queue)
+                logger.warning("dropped an unreadable message of %s", queue)
 
 
 class Transport(filesystem.Transport):

@@ -11,12 +11,15 @@ from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import WatchedFileHandler
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from proofroom.core.diagnostics.log_format import FORMAT, one_record
 from proofroom.core.minute_throttle import MinuteTimer
 from proofroom.core.observability.work_ids import REQUEST_ID, current_ids
 from proofroom.core.redaction import REDACTED_SECRET, pattern_of_secrets, redact_credentials
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
 
 
 class RedactingFormatter(logging.Formatter):
@@ -89,6 +92,22 @@ class LogFileHandler(WatchedFileHandler):
         return super()._open()
 
 
+_LOGGED: Final = "proofroom.is_logged"
+"""Key in `META` of a request."""
+
+
+def mark_logged(request: HttpRequest) -> None:
+    """Keep Django from logging the error response of this request: the caller has logged it in a sentence."""
+    request.META[_LOGGED] = True
+
+
+class UnloggedFilter(logging.Filter):
+    """Drops Django's record of an error response whose request `mark_logged` marked."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return _LOGGED not in getattr(getattr(record, "request", None), "META", {})
+
+
 def log_file(given: Path | Literal["off"] | None, *, embedded: Path | None) -> Path | None:
     """Return the requested file, else the one of the embedded default, else None."""
     if given == "off":
@@ -139,18 +158,19 @@ def logging_settings(
             },
             "json": {"()": "cms_project.logs.JsonFormatter", "secrets": [*secrets]},
         },
+        "filters": {"unlogged": {"()": "cms_project.logs.UnloggedFilter"}},
         "handlers": handlers,
         "root": {"handlers": [*handlers], "level": level},
         "loggers": {
             # Django gives these loggers their own handlers, which would show secrets in tracebacks.
             "django": {"handlers": [], "level": level, "propagate": True},
+            "django.request": {"filters": ["unlogged"]},
             "django.server": {"handlers": [], "level": level, "propagate": True},
             "google_genai": {"level": "WARNING"},
             "httpx": {"level": "WARNING"},
             "httpx2": {"level": "WARNING"},
             # Servers set up handlers before the application is loaded. These would log full URLs, and a URL alone
             # opens drafts, invitations and password resets.
-            # are: links to drafts, invitations and new passwords open by their address alone.
             "uvicorn": {"handlers": [], "level": "WARNING", "propagate": True},
             "uvicorn.access": {"handlers": [], "level": "WARNING", "propagate": True},
             "granian.access": {"handlers": [], "level": "INFO", "propagate": True},

@@ -21,23 +21,23 @@ class MediaEnvironment(BaseSettings):
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
     media_storage: Literal["local", "s3"] = Field(
         "local",
-        description="Where files are kept: local (CMS_DATA_DIR/media) or s3, which needs the extra of that name.",
+        description="Where files are stored: local (CMS_DATA_DIR/media), or s3, which needs the extra s3.",
     )
     media_s3_bucket: str | None = Field(
-        None, pattern=r"^[a-zA-Z0-9._-]{3,255}$", description="Bucket, with s3."
+        None, pattern=r"^[a-zA-Z0-9._-]{3,255}$", description="Name of the bucket."
     )
     media_s3_endpoint: Url | None = Field(
-        None, description="Address of an S3-compatible service. Unset: that of AWS."
+        None, description="Address of an S3-compatible service. Unset: AWS."
     )
     media_s3_region: str | None = Field(
         None, pattern=r"^[a-zA-Z0-9-]{1,60}$", description="Region of the bucket."
     )
     media_s3_access_key_id: str | None = secret(
-        "Key id. Unset with the next: the credentials of the machine."
+        "Key ID. Unset, with the secret key: the credentials of the machine."
     )
-    media_s3_secret_access_key: str | None = secret("Secret key of that id.")
+    media_s3_secret_access_key: str | None = secret("Secret key that belongs to the key ID.")
     media_s3_public_url: Url | None = Field(
-        None, description="Address under which browsers find the files of the bucket, with s3."
+        None, description="Address where browsers find the files of the bucket."
     )
 
     @model_validator(mode="after")
@@ -46,7 +46,7 @@ class MediaEnvironment(BaseSettings):
         if self.media_storage == "local":
             if given:
                 raise ValueError(
-                    f"{given[0].upper()} is set, but MEDIA_STORAGE is local; set MEDIA_STORAGE=s3 or leave it out"
+                    f"{given[0].upper()} is set, but MEDIA_STORAGE is local; set MEDIA_STORAGE=s3, or unset it"
                 )
             return self
         for name in ("media_s3_bucket", "media_s3_public_url"):
@@ -54,7 +54,7 @@ class MediaEnvironment(BaseSettings):
                 raise ValueError(f"MEDIA_STORAGE is s3, which needs {name.upper()}")
         if (self.media_s3_access_key_id is None) != (self.media_s3_secret_access_key is None):
             raise ValueError(
-                "MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY go together; one is missing"
+                "set both MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY, or neither"
             )
         return self
 
@@ -70,7 +70,7 @@ def media_storage(env: MediaEnvironment) -> dict[str, Any]:
     if find_spec("storages") is None or find_spec("boto3") is None:
         raise SystemExit(
             "MEDIA_STORAGE is s3, but django-storages and boto3 are not installed; "
-            "install the extra s3 (see docs/deployment.md)."
+            "install the extra s3 (see docs/how-to/store-media-in-a-bucket.md)."
         )
     public = urlsplit(env.media_s3_public_url or "")
     return {

@@ -30,15 +30,16 @@ class ObservabilityEnvironment(BaseSettings):
     """The environment variables of logs, metrics, traces and errors."""
 
     log_format: Literal["text", "json"] = Field(
-        "text", description="Of records on the terminal: text, or json with one object a line."
+        "text",
+        description="Format of the log on the terminal: text, or json with one object a line.",
     )
     metrics_token: str | None = secret(
-        "Opens /health/metrics to Prometheus, as a bearer token. Needs the extra observability.",
+        "Bearer token for /health/metrics. Needs the extra observability.",
         min_length=16,
     )
     worker_metrics_port: Port | None = Field(
         None,
-        description="Port on which a worker answers /health/metrics, where it shares no folder with a web process.",
+        description="Port of a worker for /health/metrics, if it shares no folder with a web process.",
     )
     otel_exporter_otlp_endpoint: Url | None = Field(
         None,
@@ -47,7 +48,7 @@ class ObservabilityEnvironment(BaseSettings):
     otel_service_name: str = Field(
         "proofroom", min_length=1, description="Name of this installation in traces."
     )
-    sentry_dsn: SentryDsn | None = secret("Address of a Sentry project that errors are sent to.")
+    sentry_dsn: SentryDsn | None = secret("Address of the Sentry project that gets the errors.")
 
 
 def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None:
@@ -62,7 +63,7 @@ def prepare_observability(env: ObservabilityEnvironment, data_dir: Path) -> None
         if not is_there:
             raise SystemExit(
                 f"{name.upper()} is set, but {package} is not installed; "
-                "install the extra observability (see docs/operations.md)."
+                "install the extra observability (see docs/how-to/monitor.md)."
             )
     if env.metrics_token is not None:
         # The library reads this variable at its import.

@@ -31,6 +31,6 @@ def require_own_packages(names: Iterable[str] = OWN_PACKAGES) -> None:
         places = list(spec.submodule_search_locations or [spec.origin or ""]) if spec else []
         if places and ROOT / name not in [Path(place).resolve() for place in places]:
             raise ImproperlyConfigured(
-                f"The package {name!r} at {places[0]} hides the product's own at {ROOT / name}. "
-                "Give it another name."
+                f"The package {name!r} at {places[0]} hides the product's package at {ROOT / name}. "
+                "Rename it."
             )

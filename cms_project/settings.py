@@ -9,9 +9,10 @@ from urllib.parse import urlsplit
 from django.utils.translation import gettext_lazy as _
 
 from cms_project import folders, openapi
-from cms_project.database import SQLITE, database_settings, replica_settings
+from cms_project.database import SQLITE, database_settings, lane_settings, replica_settings
 from cms_project.email import TIMEOUT_SECONDS, email_settings
 from cms_project.env import load, secrets_of
+from cms_project.lane import is_lane_process
 from cms_project.logs import log_file, logging_settings, terminal_stream
 from cms_project.media_storage import media_origins, media_storage
 from cms_project.observability import prepare_observability, start_sentry
@@ -28,7 +29,16 @@ try:
     }
 except ValueError as error:
     raise SystemExit(f"DATABASE_URL has a wrong value: {error}.") from None
-if CMS_ENV.database_replica_url:
+if CMS_ENV.lane_database_url:
+    try:
+        _lane = lane_settings(
+            CMS_ENV.lane_database_url, DATABASES["default"], has_pool=CMS_ENV.database_pool
+        )
+    except ValueError as error:
+        raise SystemExit(f"LANE_DATABASE_URL has a wrong value: {error}.") from None
+    if is_lane_process(sys.argv):
+        DATABASES["default"] = _lane
+if CMS_ENV.database_replica_url and not is_lane_process(sys.argv):
     try:
         DATABASES["replica"] = replica_settings(
             CMS_ENV.database_replica_url, DATABASES["default"], has_pool=CMS_ENV.database_pool
@@ -46,7 +56,7 @@ try:
     STATIC_ROOT.mkdir(exist_ok=True)  # WhiteNoise warns if it is missing
 except OSError as error:
     raise SystemExit(
-        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {error.filename} cannot be made or used as a folder "
+        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {error.filename} cannot be created or used as a folder "
         f"({error.strerror})."
     ) from None
 prepare_observability(CMS_ENV, DATA_DIR)
@@ -88,6 +98,7 @@ INSTALLED_APPS = [
     "proofroom.notifications",
     "proofroom.webhooks",
     "proofroom.shared_content",
+    "proofroom.briefs",
     "media",
     "content",
     "proofroom_apps.starter",
@@ -97,6 +108,7 @@ INSTALLED_APPS = [
     "proofroom_apps.previews",
     "proofroom_apps.editorial",
     "proofroom_apps.feedback",
+    "proofroom_apps.privacy",
     "proofroom_apps.imports",
     "forms",
     "seo",
@@ -169,12 +181,12 @@ CACHES = {
         }
     )
 }
-# A cache in the memory of one process would keep sessions that another process has ended.
 # Sizes of each web process's own caches, with or without Redis: whole answers, and parts of pages.
 KEPT_ANSWERS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 * 2 // 3
 CONTENT_MEMO_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
 
-SESSION_ENGINE = f"proofroom.accounts.session_engines.{'cached_db' if CMS_ENV.redis_url else 'db'}"
+# Not `cached_db`: a request in the moment when a session ends would cache it again, and it would live on.
+SESSION_ENGINE = "django.contrib.sessions.backends.db"
 
 STATIC_URL = "/static/"
 MEDIA_URL = "/media/"
@@ -384,6 +396,7 @@ _TASK_SECONDS = {
     "agents_app.tasks.sweep_reactions": 30.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
+    **({"content.tasks.check_links": 60.0} if CMS_ENV.link_checks else {}),
     "imports.tasks.sweep_imports": 60.0,
     "media.tasks.sweep_variants": 30.0,
     "media.tasks.delete_files": 300.0,
@@ -394,6 +407,7 @@ _HOURLY_TASKS = (
     "agents_app.tasks.keep_reactions",
     "content.tasks.purge_trash",
     "content.tasks.collect_search_words",
+    "privacy.tasks.delete_expired_exports",
 )
 DAILY_TASKS = (
     "core.tasks.prune_activity",
@@ -406,6 +420,8 @@ DAILY_TASKS = (
     "analytics.tasks.merge_rare_figures",
     "analytics.tasks.prune_events",
     "mcp_bridge.tasks.prune_calls",
+    "accounts.tasks.purge_sign_ins",
+    "feedback.tasks.prune_feedback",
 )
 # Cron times instead of intervals: a scheduler that restarts without its file would begin a new interval. Twice a day,
 # so that a scheduler which restarts at the same time every day misses none.

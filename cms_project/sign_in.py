@@ -17,21 +17,21 @@ class SignInEnvironment(BaseSettings):
 
     oidc_server_url: Url | None = Field(
         None,
-        description="OpenID Connect provider that people log in with, such as https://id.example.com.",
+        description="OpenID Connect provider for logging in, such as https://id.example.com.",
     )
-    oidc_client_id: str | None = Field(None, description="What the provider calls this site.")
-    oidc_client_secret: str | None = secret("Secret that goes with it.")
+    oidc_client_id: str | None = Field(None, description="Client ID of this site at the provider.")
+    oidc_client_secret: str | None = secret("Client secret.")
     oidc_scopes: Words = Field(
-        ("openid", "profile", "email"), description="Scopes that are asked for."
+        ("openid", "profile", "email"), description="Scopes that the site requests."
     )
     saml_metadata_url: FileUrl | None = Field(
         None,
-        description="SAML provider that people log in with: the address of its metadata, or file:///path.",
+        description="Metadata of a SAML provider for logging in: its address, or file:///path.",
     )
-    saml_entity_id: str | None = Field(None, description="What that provider calls itself.")
+    saml_entity_id: str | None = Field(None, description="Entity ID of the provider.")
     saml_id_attribute: str | None = Field(
         None,
-        description="Attribute that names a person forever. Unset: the subject-id, else a persistent NameID.",
+        description="Attribute that never changes for a person. Unset: the subject-id, else a persistent NameID.",
     )
     saml_email_attribute: str | None = Field(
         None, description="Attribute with the email. Unset: the usual ones, else the NameID."
@@ -40,19 +40,19 @@ class SignInEnvironment(BaseSettings):
         "single sign-on",
         min_length=1,
         max_length=40,
-        description="What the button calls the provider.",
+        description="Name of the provider on the button.",
     )
     sso_role_claim: str | None = Field(
         None,
-        description="Claim, or attribute, that says the role at every login, such as groups. Needs SSO_ROLES.",
+        description="Claim or attribute that sets the role at every login, such as groups. Needs SSO_ROLES.",
     )
     sso_roles: RolesByValue = Field(
         (),
-        description="Roles by values of that claim, such as cms-admins=admin,writers=editor. The first that fits.",
+        description="Roles by values of the claim, such as cms-admins=admin,writers=editor. The first match counts.",
     )
     sso_default_role: RoleName | None = Field(
         None,
-        description="Role of people without account. Unset: they need an invitation, or a role by the claim.",
+        description="Role of new people. Unset: they need an invitation, or a role from the claim.",
     )
     sso_confirmed_domains: Hosts = Field(
         (),
@@ -60,26 +60,26 @@ class SignInEnvironment(BaseSettings):
     )
     sso_link_by_email: bool = Field(
         False,
-        description="1 lets the provider log in to accounts that are there, by confirmed email.",
+        description="1: a confirmed email of the provider logs in to an existing account.",
     )
     password_login: bool = Field(
-        True, description="0 turns off logging in with a password. Needs a provider."
+        True, description="0: passwords are not accepted. Needs a sign-in provider."
     )
 
     @model_validator(mode="after")
     def _sign_in_fits_together(self) -> SignInEnvironment:
         if (self.oidc_server_url is None) != (self.oidc_client_id is None):
-            raise ValueError("OIDC_SERVER_URL and OIDC_CLIENT_ID go together; one is missing")
+            raise ValueError("set both OIDC_SERVER_URL and OIDC_CLIENT_ID, or neither")
         if (self.saml_metadata_url is None) != (self.saml_entity_id is None):
-            raise ValueError("SAML_METADATA_URL and SAML_ENTITY_ID go together; one is missing")
+            raise ValueError("set both SAML_METADATA_URL and SAML_ENTITY_ID, or neither")
         if self.saml_metadata_url is not None and find_spec("onelogin") is None:
             raise ValueError("SAML_METADATA_URL needs the extra saml: install proofroom[saml]")
         if self.oidc_server_url is not None and self.saml_metadata_url is not None:
-            raise ValueError("OIDC_SERVER_URL and SAML_METADATA_URL are both set; a site has one")
+            raise ValueError("set only one of OIDC_SERVER_URL and SAML_METADATA_URL")
         if (self.sso_role_claim is None) != (not self.sso_roles):
-            raise ValueError("SSO_ROLE_CLAIM and SSO_ROLES go together; one is missing")
+            raise ValueError("set both SSO_ROLE_CLAIM and SSO_ROLES, or neither")
         if "openid" not in self.oidc_scopes:
-            raise ValueError("OIDC_SCOPES must have openid")
+            raise ValueError("OIDC_SCOPES must include openid")
         if not self.password_login and self.sso_provider is None:
             raise ValueError(
                 "PASSWORD_LOGIN is 0, which needs OIDC_SERVER_URL or SAML_METADATA_URL"

@@ -116,7 +116,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.heatmap_frame import heatmap_frame
         from analytics.admin.post_lists import experiments, heatmaps
         from analytics.admin.variations import variations
-        from cms_project.help import help_image, help_page
+        from cms_project.help.views import help_image, help_page, help_search
         from cms_project.palette import palette
         from cms_project.system_health import system
         from mcp_bridge.admin.connect import connect
@@ -137,6 +137,11 @@ class CmsAdminSite(admin.AdminSite):
             limit_client,
         )
         from proofroom.oauth.admin.consent import authorize
+        from proofroom_apps.editorial.briefs.history import (
+            brief_compare,
+            brief_history,
+            brief_restore,
+        )
         from proofroom_apps.editorial.inbox.batches import (
             inbox_batch,
             inbox_batch_cancel,
@@ -152,6 +157,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.shared_content.preview import shared_pages, shared_preview
         from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
         from proofroom_apps.editorial.translations.matrix import translations
+        from proofroom_apps.editorial.translations.xliff_page import xliff
         from seo.admin.search_engines import address_trace, search_engines
 
         site_urls: list[URLPattern | URLResolver] = [
@@ -210,6 +216,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(translations),
                 name="content-translations",
             ),
+            path("content/translations/xliff/", self.admin_view(xliff), name="content-xliff"),
             path(
                 "content/shared/<slug:kind_name>/<uuid:row_id>/history/",
                 self.admin_view(shared_history),
@@ -232,6 +239,21 @@ class CmsAdminSite(admin.AdminSite):
             ),
             path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),
+            path(
+                "proofroom_briefs/brief/<uuid:brief_id>/versions/",
+                self.admin_view(brief_history),
+                name="brief-history",
+            ),
+            path(
+                "proofroom_briefs/brief/<uuid:brief_id>/compare/",
+                self.admin_view(brief_compare),
+                name="brief-compare",
+            ),
+            path(
+                "proofroom_briefs/brief/<uuid:brief_id>/versions/<int:version>/restore/",
+                self.admin_view(brief_restore),
+                name="brief-restore",
+            ),
             path(
                 "content/shared/<slug:kind_name>/<uuid:row_id>/compare/",
                 self.admin_view(shared_compare),
@@ -270,7 +292,8 @@ class CmsAdminSite(admin.AdminSite):
                 name="analytics-heatmap-frame",
             ),
             path("help/", self.admin_view(help_page), name="help"),
-            path("help/<slug:page>/", self.admin_view(help_page), name="help-page"),
+            path("help/search/", self.admin_view(help_search), name="help-search"),
+            path("help/<help_page:page>/", self.admin_view(help_page), name="help-page"),
             path("help/images/<str:name>", self.admin_view(help_image), name="help-image"),
         ]
         # No field uses Django's autocomplete view, and it does not check who may see which rows.
@@ -280,6 +303,11 @@ class CmsAdminSite(admin.AdminSite):
             if not (isinstance(item, URLPattern) and item.name == "autocomplete")
         ]
         return site_urls + inherited
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        from cms_project.help.topics import help_url
+
+        return {**super().each_context(request), "help_url": help_url(request)}
 
     def admin_view(self, view: View, cacheable: bool = False) -> View:
         """Wrap a view as Django does. A login returns to the page of a form; a GET of a form's URL shows a page."""

@@ -16,10 +16,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_safe
 
+from agents_app.health import missing_packages
 from analytics.health import figures, scheduler
 from content.inbox.rows import check_queue
 from media.models import FileCheck
-from proofroom.archive.container import product_version
 from proofroom.core.admin.permissions import require
 from proofroom.core.diagnostics.doctor import (
     CheckResult,
@@ -30,6 +30,7 @@ from proofroom.core.diagnostics.doctor import (
     providers,
 )
 from proofroom.core.i18n.languages import language_name
+from proofroom.version import product_version
 
 _WORST: Final[dict[Level, int]] = {"ok": 0, "warn": 1, "fail": 2}
 
@@ -49,6 +50,12 @@ def worker_and_scheduler() -> Iterator[CheckResult]:
     """Yield the state of the activity log's seals, and of the scheduler."""
     yield from activity_log()
     yield from scheduler()
+
+
+def ai_providers() -> Iterator[CheckResult]:
+    """Yield the configured providers, and those whose package is not installed."""
+    yield from providers()
+    yield from missing_packages()
 
 
 def files() -> Iterator[CheckResult]:
@@ -77,7 +84,7 @@ def files() -> Iterator[CheckResult]:
 _CHECKS: Final[tuple[tuple[Promise, Callable[[], Iterator[CheckResult]]], ...]] = (
     (gettext_lazy("Worker and scheduler"), worker_and_scheduler),
     (gettext_lazy("Task queue"), messages),
-    (gettext_lazy("AI providers"), providers),
+    (gettext_lazy("AI providers"), ai_providers),
     (gettext_lazy("Folders"), folders),
     (gettext_lazy("Media files"), files),
     (gettext_lazy("Visit statistics"), figures),

@@ -13,6 +13,7 @@ from django.views.decorators.csrf import csrf_exempt
 
 from cms_project import errors
 from cms_project.admin_urls import AdminURLs
+from cms_project.logs import mark_logged
 from cms_project.media_files import media_file
 from proofroom.core.database.errors import RETRY_AFTER_SECONDS
 from proofroom.core.diagnostics.availability import readiness
@@ -31,10 +32,12 @@ APPS = (
     "analytics",
     "agents_app",
     "mcp_bridge",
+    "proofroom.briefs",
     "proofroom.taxonomies",
     "proofroom_apps.menus",
     "proofroom_apps.previews",
     "proofroom_apps.feedback",
+    "proofroom_apps.privacy",
     "content",
 )
 
@@ -57,7 +60,7 @@ def ready(request: HttpRequest) -> JsonResponse:
     response = JsonResponse(body, status=status)
     if status == 503:
         response["Retry-After"] = str(RETRY_AFTER_SECONDS)
-        response._has_been_logged = True  # type: ignore[attr-defined]  # `readiness` did
+        mark_logged(request)  # by `readiness`
     return response
 
 

@@ -23,5 +23,5 @@ limit_waiting(MAX_WAITING_IN_WEB)
 answer_watch.limits.update(WEB_LIMITS)
 gathered_wake_ups.turn_on()
 application = FrontWSGI(Utf8WSGIHandler(), is_listening=True)
-gc.freeze()  # loaded modules stay for good, so later collections skip them
+gc.freeze()  # loaded modules stay until the end, so later collections skip them
 gc.enable()

@@ -24,6 +24,7 @@ class ContentConfig(AppConfig):
         from content.inbox.rows import check_queue, follow
         from content.layers.term_removal import PostTermUsage
         from content.modules.shared_kind import GlobalModuleKind
+        from content.post_checks.results import require_variation
         from content.posts import event_subscribers
         from content.posts.audience import PostTableAudience
         from content.posts.publish import read_overdue_metrics
@@ -31,6 +32,7 @@ class ContentConfig(AppConfig):
         from content.store.layer_state import layers_written
         from content.store.post_queries import visible_titles
         from content.store.scopes import PostTableLookup, SectionPart, is_in_scope
+        from content.store.traffic import before_variation_starts
         from media.scopes import scoped_holders
         from media.usage_sources import holder_lookups
         from proofroom.core import realtime
@@ -59,6 +61,7 @@ class ContentConfig(AppConfig):
         )
         realtime.post_audiences.register(PostTableAudience(), name="posts")
         layers_written.register(follow)
+        before_variation_starts.register(require_variation)
         read_metrics.register(read_inbox_metrics)
         read_metrics.register(read_overdue_metrics)
         scope_checks.register(is_in_scope)
@@ -78,9 +81,12 @@ def _update_derived_data(**kwargs: Any) -> None:
         return
     from content.inbox.rows import needs_rebuild, rebuild
     from content.migration_operations.derived_data import follow_content_migrations
+    from content.store import content_links
     from content.store.search import follow_word_rules
 
     follow_content_migrations()
     follow_word_rules()
     if needs_rebuild():
         rebuild()
+    if content_links.needs_rebuild():
+        content_links.rebuild_links()

@@ -18,6 +18,7 @@ from django.template.loader import get_template
 from content.comparison.words.word_tables import read_tables
 from content.document.post_fields import POST_FIELDS, FieldKind, PostField
 from content.models import Post
+from content.post_checks.results import unknown_levels
 from proofroom.core.errors import CmsError
 from proofroom.definitions import (
     AIGuidance,
@@ -208,6 +209,8 @@ def _type_reasons(post_type: type[PostType]) -> Iterator[Reason]:
     for name in post_type.allowed_modules:
         if name not in modules:
             yield f"there is no module {name!r}", _known(modules.names()), "E016"
+    for problem in unknown_levels(post_type.name):
+        yield problem, "Mend the levels in checks.", "E023"
     try:
         props_of(post_type.CustomFields)
         validate_custom_fields(post_type.name, post_type.default_custom_fields())

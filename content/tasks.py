@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 
 from celery import shared_task
-from django.conf import settings
 
 from content.find_replace.runs import REPLACEMENTS
 from content.inbox.decision_batches import DECISION_BATCHES
 from content.inbox.rejections import delete_old_rejections
+from content.post_checks.external_links import check_due_addresses, forget_unlinked_addresses
 from content.posts.autosave import delete_expired_copies
 from content.posts.jobs import POST_JOBS
 from content.posts.publish import publish_due_posts as publish_due
@@ -23,6 +23,7 @@ from proofroom.core.background_jobs.registry import (
     resume_late_jobs,
 )
 from proofroom.core.independent_steps import independent_steps
+from proofroom.core.privacy.declarations import days_of
 
 logger = logging.getLogger(__name__)
 register_runner(DECISION_BATCHES)
@@ -38,7 +39,7 @@ def publish_due_posts() -> int:
     """
     admin = _admin()
     if admin is None:
-        logger.warning("nothing is published on schedule: there is no active admin")
+        logger.warning("scheduled posts are not published: there is no active admin")
         return 0
     return publish_due(admin)
 
@@ -54,6 +55,8 @@ def purge_trash() -> int:
             delete_old_rejections()
         with step("forgetting old jobs"):
             forget_old_jobs()
+        with step("forgetting addresses that nothing links to"):
+            forget_unlinked_addresses()
         with step("emptying the trash"):
             count = _empty_trash()
     return count
@@ -63,6 +66,12 @@ def purge_trash() -> int:
 def collect_search_words() -> int:
     """Collect the words that the site search suggests for mistyped ones."""
     return collect_words()
+
+
+@shared_task(name="content.tasks.check_links")
+def check_links() -> int:
+    """Check links to other sites that are due, and return their number."""
+    return check_due_addresses()
 
 
 @shared_task(name="content.tasks.sweep_decisions")
@@ -76,7 +85,7 @@ def _empty_trash() -> int:
     if admin is None:
         logger.warning("the trash is not emptied: there is no active admin")
         return 0
-    return purge(actor=admin, days=settings.CMS_ENV.trash_days)
+    return purge(actor=admin, days=days_of("trash"))
 
 
 def _admin() -> Actor | None:

@@ -12,5 +12,6 @@ KINDS = (
     EventKind("form.submitted", "Form submitted", _SEE, is_webhook=True, is_private=True),
     EventKind("form.submit", "Form submission", _SEE, is_trigger=True, is_private=True),
     EventKind("form.submission.deleted", "Submission deleted", _SEE),
+    EventKind("form.submissions.viewed", "Submissions viewed", _SEE),
     EventKind("form.submissions.exported", "Submissions exported", _SEE),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
+from typing import Final
 
 from django.conf import settings
 from django.db.models import QuerySet
@@ -11,6 +13,10 @@ from django.db.models import QuerySet
 from forms.fields import Field
 from forms.form_input import form_not_found, is_slug
 from forms.models import FormDefinition, FormSubmission
+from proofroom.core.errors import RuleViolation
+from proofroom.core.privacy.person import clean_email
+
+_MAX_ADDRESSES: Final = 3
 
 
 def find_form(slug: str, locale: str) -> FormDefinition:
@@ -87,3 +93,29 @@ def columns_of(slug: str, payloads: Iterable[Mapping[str, object]]) -> dict[str,
         for name in payload:
             found.setdefault(name, name)
     return found
+
+
+def email_fields() -> dict[str, list[str]]:
+    """Return the names of the fields for email addresses by form, in the order of the form. One query."""
+    found: dict[str, list[str]] = {}
+    for form in FormDefinition.objects.order_by("slug", "locale"):
+        names = found.setdefault(form.slug, [])
+        names += [
+            field.name
+            for field in fields_of(form)
+            if field.type == "email" and field.name not in names
+        ]
+    return found
+
+
+def addresses_in(row: FormSubmission) -> dict[str, str]:
+    """Return the first email addresses in the answers by reference: the id, or the id and a number."""
+    found: dict[str, None] = {}
+    for value in row.payload.values():
+        with suppress(RuleViolation):
+            found[clean_email(value) if isinstance(value, str) else ""] = None
+    found.pop("", None)
+    return {
+        f"{row.pk}.{number}" if number else str(row.pk): email
+        for number, email in enumerate([*found][:_MAX_ADDRESSES])
+    }

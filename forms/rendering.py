@@ -103,7 +103,7 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
         try:
             fields = [_site_field(Field.model_validate(field)) for field in row["fields"]]
         except ValidationError:  # stored fields may be older than the rules
-            logger.exception("the form %s (%s) cannot be shown", row["slug"], row["locale"])
+            logger.exception("cannot render form %s (%s)", row["slug"], row["locale"])
             note_failure()
             continue
         found[row["slug"]] = SiteForm(

@@ -8,6 +8,7 @@ from celery import shared_task
 from django.utils import timezone
 
 from mcp_bridge.models import McpCall
+from proofroom.core.privacy.declarations import days_of
 
 CALLS_KEPT_DAYS = 90
 
@@ -15,6 +16,6 @@ CALLS_KEPT_DAYS = 90
 @shared_task(name="mcp_bridge.tasks.prune_calls")
 def prune_calls() -> int:
     """Delete the calls older than `CALLS_KEPT_DAYS` days. Return the number. Idempotent."""
-    old = timezone.now() - timedelta(days=CALLS_KEPT_DAYS)
+    old = timezone.now() - timedelta(days=days_of("mcp-calls"))
     count, _ = McpCall.objects.filter(created_at__lt=old).delete()
     return count

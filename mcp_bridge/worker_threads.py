@@ -23,7 +23,8 @@ R = TypeVar("R")
 
 # Each uses a database connection while it works.
 DATABASE_THREADS = 6
-DATABASE_PER_CREDENTIAL: Final = 4
+# Two credentials with slow calls must leave threads to the others.
+DATABASE_PER_CREDENTIAL: Final = 2
 WAITING_THREADS = 4
 WAITING_PER_CREDENTIAL: Final = 3
 APART_THREADS = 2

@@ -82,7 +82,7 @@ def put(name: str, content: bytes) -> None:
     try:
         written = default_storage.save(name, ContentFile(content))
     except Exception as error:  # storages raise their own errors
-        logger.exception("the storage did not take %s", name)
+        logger.exception("cannot store %s", name)
         raise StorageFailed(
             _("The storage is not accepting files right now. Try again later.")
         ) from error
@@ -113,7 +113,7 @@ def discard(name: str) -> None:
         default_storage.delete(name)
         StoredFile.objects.filter(name=name).delete()
     except Exception:  # its row marks the file as unused, so the sweep deletes it later
-        logger.warning("could not delete %s at once; the sweep will", name, exc_info=True)
+        logger.warning("cannot delete %s now; the sweep will", name, exc_info=True)
 
 
 def take(names: Iterable[str], asset: Asset) -> None:
@@ -175,6 +175,6 @@ def _delete_file(name: str) -> bool:
     try:
         default_storage.delete(name)
     except Exception:  # storages raise their own errors; the next sweep tries again
-        logger.warning("could not delete %s; the next sweep tries again", name, exc_info=True)
+        logger.warning("cannot delete %s; the next sweep tries again", name, exc_info=True)
         return False
     return True

@@ -73,7 +73,7 @@ def clean(content: bytes, *, max_pixels: int) -> Cleaned:
     except (MemoryError, RuleViolation):
         raise
     except Exception as error:
-        logger.info("A %s cannot be copied, so it is encoded anew: %r", kind, error)
+        logger.info("Cannot copy a %s without re-encoding; it is encoded again: %r", kind, error)
         copied = None
     try:
         cleaned, (width, height) = copied or _encode_anew(content, max_pixels)

@@ -105,7 +105,7 @@ def _list(path: str) -> tuple[list[str], list[str]]:
         return [], []
     except OSError:
         # The files of its rows are then checked one by one.
-        logger.exception("the folder %r of the storage cannot be listed", path)
+        logger.exception("cannot list folder %r of the storage", path)
         return [], []
     return list(inside), list(files)
 

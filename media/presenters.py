@@ -59,9 +59,9 @@ class Media(TypedDict):
     """A file. Variant names are provisional until `status` is `ready`."""
 
     id: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
-    filename: Annotated[str, Field(description="The name that it came with.")]
+    filename: Annotated[str, Field(description="The original file name.")]
     url: str
-    size: Annotated[int, Field(ge=0, description="Bytes.")]
+    size: Annotated[int, Field(ge=0, description="Size in bytes.")]
     mime: str
     variants: Variants
     darkVariants: Variants

@@ -54,7 +54,7 @@ def render_sizes(content: bytes, theme: str) -> Iterator[tuple[str, bytes]]:
             found = make()
         # Encoders raise many errors, and the other sizes must still be made.
         except Exception as error:
-            logger.warning("The size %s could not be made.", name, exc_info=True)
+            logger.warning("Cannot make size %s.", name, exc_info=True)
             failure = error
             continue
         if found is not None:
@@ -202,7 +202,7 @@ def make_variants(asset_id: UUID | str, theme: str) -> bool:
         names = _write(asset, theme)
     except Exception as error:
         # Broad, because files and storages fail in many ways, and each failure must be recorded.
-        logger.exception("%s variants of %s were not made", theme, asset.pk)
+        logger.exception("cannot make %s variants of %s", theme, asset.pk)
         # Users see the reason, so it must not contain paths of the server.
         if isinstance(error, FileNotFoundError):
             reason = "The file is not in the storage."
@@ -266,7 +266,7 @@ def _record_failure(work: VariantWork, original: Asset, reason: str) -> None:
     claimed = VariantWork.objects.filter(pk=work.pk, attempts=work.attempts)
     if not claimed.update(due_at=due_at, reason=reason, is_given_up=is_last) or not is_last:
         return
-    logger.error("%s variants of %s are given up: %s", work.theme, asset.pk, reason)
+    logger.error("gave up making %s variants of %s: %s", work.theme, asset.pk, reason)
     if work.theme == ImageTheme.LIGHT:
         asset.status = AssetStatus.FAILED
         asset.save(update_fields=["status", "updated_at"])

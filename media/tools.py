@@ -179,7 +179,7 @@ def media_where_used(actor: Actor, arguments: UsesOfFile) -> JsonObject:
     result=CheckedFiles,
 )
 def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
-    """Check whether the files of one or all media exist; orphaned ones have no owner."""
+    """Check that the files of one or all media exist, and list orphaned files, which no media owns."""
     if arguments.id is not None:
         find_asset(arguments.id, actor)
     elif StoredFile.objects.count() > _MAX_CHECKED:

@@ -45,7 +45,7 @@ class MediaPlace(TypedDict):
 
     postId: UuidText | None
     globalSlug: str | None
-    title: Annotated[str | None, Field(description="null for who may not see posts.")]
+    title: Annotated[str | None, Field(description="null for callers who may not see posts.")]
     locale: str | None
     layer: MediaLayer
     path: Annotated[str, Field(description="Like modules.<postModuleId>.props.imageId.")]

@@ -14,6 +14,7 @@ class SeoConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from content.post_checks.context import served_paths
         from proofroom.archive.registry import archive_kinds
         from proofroom.core import outbox
         from proofroom.core.admin.navigation import (
@@ -24,12 +25,14 @@ class SeoConfig(AppConfig):
         from proofroom.core.find_replace import text_sources
         from seo.archive import RedirectArchive
         from seo.find_replace import RedirectSource
+        from seo.queries import redirected_paths
         from seo.services.redirects import redirect_moved_post, update_reactivated_redirect
 
         outbox.subscribe_in_transaction(("post.moved",), redirect_moved_post)
         outbox.subscribe_in_transaction(
             ("post.deleted", "post.updated"), update_reactivated_redirect
         )
+        served_paths.register(redirected_paths)
         archive_kinds.register(RedirectArchive(), name=RedirectArchive.name, order=100)
         text_sources.register(RedirectSource(), name="redirects")
         navigation_entries.register(

@@ -68,7 +68,11 @@ class HitCounter:
                     rows = Redirect.objects.filter(pk=redirect_id)
                     rows.update(hits=F("hits") + number)
         except DatabaseError:
-            logger.warning("hits of %s redirects wait", len(waiting), exc_info=True)
+            logger.warning(
+                "cannot store the hits of %s redirects; they are stored later",
+                len(waiting),
+                exc_info=True,
+            )
             with self._lock:
                 self._waiting += waiting
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -9,6 +10,7 @@ from uuid import UUID
 from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
+from proofroom.core.batches import batches
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.errors import NotFound
 from proofroom.core.site_urls import canonical_form
@@ -35,6 +37,16 @@ def target_of(path: str) -> RedirectTarget | None:
     """Return the target of the redirect at a path. One index lookup."""
     rows = _AT.rows(key_of(canonical_form(path)))
     return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
+
+
+def redirected_paths(paths: Collection[str]) -> set[str]:
+    """Return the canonical paths that have an active redirect. One query for 500 paths."""
+    by_key = {key_of(path): path for path in paths}
+    found: set[str] = set()
+    for part in batches(sorted(by_key)):
+        rows = Redirect.objects.filter(from_key__in=part, is_active=True)
+        found |= {by_key[key] for key in rows.values_list("from_key", flat=True)}
+    return found
 
 
 def find_redirect(redirect_id: UUID | str, rows: QuerySet[Redirect] | None = None) -> Redirect:

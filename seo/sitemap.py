@@ -126,7 +126,7 @@ def origin_of(request: HttpRequest) -> str:
 
 def rebuild_sitemap(*, origin: str, actor: Actor) -> SitemapBuild:
     """Drop the cached sitemap of an origin, and generate it now."""
-    actor.require_person("have the sitemap made anew")
+    actor.require_person("have the sitemap generated again")
     actor.require("seo.manage")
     drop_sitemap(origin)
     try:

@@ -42,8 +42,8 @@ class TracedAddress(Result):
     result=TracedAddress,
 )
 def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObject:
-    """Why an address of the site responds as it does: each step with language, post, redirect, and the URL
-    patterns tried."""
+    """Explain why an address of the site responds as it does: each step with language, post, redirect and the
+    URL patterns tried."""
     found = trace_address(arguments.path, actor)
     answer: JsonObject = {"path": found.path, "outcome": found.outcome, "status": found.status}
     if found.location is not None:

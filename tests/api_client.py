@@ -6,10 +6,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpRequest
+from django.middleware.csrf import get_token
 from django.test import Client
 from django.test.client import BOUNDARY, MULTIPART_CONTENT, encode_multipart
 
+from proofroom.core.middleware import STAFF_COOKIE
 from tests import make
 
 
@@ -20,7 +24,10 @@ class ApiClient(Client):
         super().__init__(enforce_csrf_checks=True)
         if role is not None:
             self.force_login(make.user(role))
-            self.get("/api/auth/me")
+            request = HttpRequest()
+            get_token(request)
+            self.cookies[settings.CSRF_COOKIE_NAME] = request.META["CSRF_COOKIE"]
+            self.cookies[STAFF_COOKIE] = "1"
 
     def _headers(self) -> dict[str, str]:
         cookie = self.cookies.get("csrftoken")

@@ -46,12 +46,14 @@ gc.disable()  # until all is imported
 django.setup()
 from django.conf import settings as _settings  # noqa: E402  # needs the variables above
 from django.db import connections  # noqa: E402
+from django.test import Client  # noqa: E402
 
 # Set for the whole session, because accounts are also created when a database is created or
 # flushed.
 _settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 from media.services.variants import wake_renderer as _wake_a_worker  # noqa: E402  # needs the settings
-from tests.migrated import migrated_database, migrated_file  # noqa: E402  # likewise
+from tests import make  # noqa: E402  # as above
+from tests.migrated import migrated_database, migrated_file  # noqa: E402  # as above
 
 # Processes started by tests must not inherit it: they would read the settings too early.
 del os.environ["DJANGO_SETTINGS_MODULE"]
@@ -233,10 +235,10 @@ def run_on_commit(django_capture_on_commit_callbacks: Any) -> RunOnCommit:
 
 
 def pytest_sessionstart() -> None:
-    """Remove handlers of the log file. Tests of logs use `caplog`."""
+    """Remove the handlers of the terminal and the log file. Tests of logs use `caplog`."""
     root = logging.getLogger()
     for handler in list(root.handlers):
-        if isinstance(handler, logging.FileHandler):
+        if type(handler) is logging.StreamHandler or isinstance(handler, logging.FileHandler):
             root.removeHandler(handler)
 
 
@@ -244,3 +246,21 @@ def pytest_sessionstart() -> None:
 def one_window(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put all calls of a test into one rate limit window."""
     monkeypatch.setattr("proofroom.core.caching.rate_limits.time.time", lambda: 1_900_000_010.0)
+
+
+@pytest.fixture
+def quick_polls(settings: Any) -> None:
+    """Look for live events every hundredth of a second."""
+    settings.LIVE_POLL_SECONDS = 0.01
+
+
+@pytest.fixture
+def signed_in() -> Callable[..., Client]:
+    """`signed_in(role)`: a client logged in with that role, by default as editor."""
+
+    def client(role: str = "editor") -> Client:
+        browser = Client()
+        browser.force_login(make.user(role))
+        return browser
+
+    return client

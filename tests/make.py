@@ -31,6 +31,9 @@ from proofroom.accounts.models import SiteRole, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.accounts.services.roles import create_role
+from proofroom.briefs.brief_fields import BriefChanges, NewBrief
+from proofroom.briefs.models import Brief
+from proofroom.briefs.services import change_brief, create_brief
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Via, Visitor
 from proofroom.core.content_scope import ContentScope
@@ -56,7 +59,12 @@ def user(role: str = "editor", name: str = "") -> User:
         return found
     if role == Role.AI_AGENT:
         return ensure_agent_user(agent_id=name.replace("_", "-"), username=name)
-    return User.objects.create_user(f"{name}@example.com", PASSWORD, username=name, role=role)
+    made = User(email=f"{name.lower()}@example.com", username=name, role=role)
+    made.set_password(PASSWORD)
+    # Without `full_clean`, which takes longer than all the rest.
+    made.save()
+    made.confirm_email()
+    return made
 
 
 def site_role(
@@ -150,6 +158,16 @@ def redirect(from_path: str, to_path: str, **values: bool | int) -> Redirect:
     )
 
 
+def brief(name: str = "Site", **values: Any) -> Brief:
+    """Create a brief from values in the shape of the API."""
+    return create_brief(actor=actor(), brief=NewBrief.model_validate({"name": name, **values}))
+
+
+def changed_brief(of: Brief, **values: Any) -> Brief:
+    changes = BriefChanges.model_validate(values)
+    return change_brief(brief_id=of.pk, actor=actor(), changes=changes)
+
+
 def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:
     from proofroom.definitions import validate_props
 
@@ -196,12 +214,57 @@ def staged(
     )
 
 
-def edited(of: Post, patch: Mapping[str, Json]) -> Post:
-    """Change live fields as the editor, which creates a revision."""
+def staged_module(
+    of: Post,
+    module: str,
+    *,
+    layer: Layer = Layer.AI_REVIEW,
+    by: Actor | None = None,
+    **changes: Any,
+) -> Staged:
+    """Stage a change of props, overrides or the content of a module."""
+
+    def change(document: PostDocument) -> PostDocument:
+        return document_edits.update_module(document, module, **changes)
+
+    return staged(of, layer=layer, by=by, edit=change)
+
+
+def staged_addition(
+    of: Post, *, type: str, layer: Layer = Layer.AI_REVIEW, by: Actor | None = None, **values: Any
+) -> Staged:
+    """Stage a new module."""
+
+    def add(document: PostDocument) -> PostDocument:
+        return document_edits.add_module(document, type=type, **values)[0]
+
+    return staged(of, layer=layer, by=by, edit=add)
+
+
+def edited(of: Post, patch: Mapping[str, Json], *, by: Actor | None = None) -> Post:
+    """Change live fields as the editor or as `by`, which creates a revision."""
     return edit_post(
         post_id=of.pk,
-        actor=actor("editor"),
+        actor=by or actor("editor"),
         edit=lambda document: document_edits.patch_fields(document, patch),
+    )
+
+
+def changed_module(of: Post, module: str, *, by: Actor | None = None, **changes: Any) -> Post:
+    """Change props, overrides or the content of a live module as the editor or as `by`."""
+    return edit_post(
+        post_id=of.pk,
+        actor=by or actor("editor"),
+        edit=lambda document: document_edits.update_module(document, module, **changes),
+    )
+
+
+def added_module(of: Post, *, type: str, by: Actor | None = None, **values: Any) -> Post:
+    """Add a live module as the editor or as `by`."""
+    return edit_post(
+        post_id=of.pk,
+        actor=by or actor("editor"),
+        edit=lambda document: document_edits.add_module(document, type=type, **values)[0],
     )
 
 

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import sqlite3
-import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
@@ -20,6 +19,8 @@ from urllib.parse import urlsplit, urlunsplit
 import psycopg
 from django.apps import apps
 from django.db.migrations.loader import MigrationLoader
+
+from tests.commands import run_command
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 NAME: Final = "cms.sqlite3"
@@ -90,14 +91,10 @@ def _make_file(made: Path) -> None:
 
 
 def _migrate(**environ: str) -> None:
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", "migrate", "--verbosity=0", "--skip-checks"],
-        cwd=ROOT,
         env={**os.environ, "REDIS_URL": "", **environ},
-        capture_output=True,
-        text=True,
         timeout=600,
-        check=False,
     )
     assert done.returncode == 0, done.stderr
 

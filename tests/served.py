@@ -12,10 +12,11 @@ from pathlib import Path
 
 import httpx
 
+from tests.commands import run_command
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[1]
-START_SECONDS = 60.0
+START_SECONDS = 180.0
 
 
 def environ(folder: Path) -> dict[str, str]:
@@ -33,15 +34,7 @@ def environ(folder: Path) -> dict[str, str]:
 def prepare(folder: Path, script: str) -> str:
     """Run a script on the folder's database in a separate process. Return its last line of output."""
     begin = "import django; django.setup()\n"
-    done = subprocess.run(
-        [sys.executable, "-c", begin + script],
-        cwd=ROOT,
-        env=environ(folder),
-        capture_output=True,
-        text=True,
-        timeout=180,
-        check=False,
-    )
+    done = run_command([sys.executable, "-c", begin + script], env=environ(folder), timeout=180)
     assert done.returncode == 0, done.stderr
     return done.stdout.strip().rpartition("\n")[2]
 

@@ -35,6 +35,7 @@ from agents_app.batches.queries import PostResult, find_batch, progress_of
 from agents_app.definitions.agents import agents_for, only_enabled
 from agents_app.definitions.schema import Scope
 from agents_app.models import UNFINISHED, AgentBatch, RunStatus
+from agents_app.models.run import DECLINED, DECLINED_LABEL
 from agents_app.runs.labels import translate_activity
 from agents_app.runs.retry import retry_run
 from agents_app.runs.scopes import visible_batches
@@ -210,6 +211,7 @@ class BatchResultRow:
     """The result of one post. `undone` describes what the revert did."""
 
     result: PostResult
+    status: str
     status_label: str
     doing: str
     run_url: str
@@ -263,7 +265,8 @@ def describe_result(batch: AgentBatch, result: PostResult, *, may_act: bool) -> 
     waits = is_there and result.staged and not is_undone
     return BatchResultRow(
         result,
-        in_words(str(RunStatus(result.status).label)),
+        DECLINED if result.is_declined else result.status,
+        in_words(str(DECLINED_LABEL if result.is_declined else RunStatus(result.status).label)),
         translate_activity(result.doing),
         reverse("admin:agents_app_agentrun_change", args=[result.run_id]),
         post_url("change", str(result.post_id)) if is_there else "",

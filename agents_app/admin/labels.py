@@ -35,6 +35,7 @@ _SIGNS: Final = {
     "failed": "✕",
     "cancelled": "⊘",
     "timed_out": "⧖",
+    "declined": "–",
 }
 SCOPE_LABELS: Final[Mapping[Scope, Promise]] = {
     Scope.DROPDOWN: gettext_lazy("In the editor"),
@@ -80,7 +81,7 @@ def state_badge(run: AgentRun) -> SafeString:
     """Return the status of a run as a badge with a sign and a word."""
     return format_html(
         '<span class="badge badge-{} run-state"><span aria-hidden="true">{}</span> {}</span>',
-        run.status,
-        _SIGNS.get(run.status, ""),
-        run.get_status_display(),
+        run.outcome,
+        _SIGNS.get(run.outcome, ""),
+        run.get_outcome_display(),
     )

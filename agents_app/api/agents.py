@@ -210,7 +210,7 @@ class AgentViewSet(ApiViewSet):
         query = request.query_params
         scope = query.get("scope", Scope.DROPDOWN.value)
         if scope not in list(Scope):
-            raise invalid("scope", f"{scope[:60]!r} is no scope; known: {', '.join(Scope)}.")
+            raise invalid("scope", f"{scope[:60]!r} is not a scope. Available: {', '.join(Scope)}.")
         page = page_of(request)
         found = only_enabled(
             agents_for(scope, query.get("fieldType"), query.get("fieldKey"), query.get("formSlug"))
@@ -295,7 +295,7 @@ _CAUSE = OpenApiParameter(
     "X-Agent-Run",
     OpenApiTypes.STR,
     OpenApiParameter.HEADER,
-    description="The run whose reaction led to this call, as its webhook was told in a header of that name.",
+    description="The run whose reaction caused this call: the header of this name in the webhook's request.",
 )
 
 

@@ -39,10 +39,14 @@ class ProviderAnswer(Answer):
     kind: Literal["text", "media"]
     configured: bool = Field(validation_alias="is_configured")
     default: bool = Field(
-        description="Whether it answers where an agent names none.", validation_alias="is_default"
+        description="Whether it is the default for agents without a provider.",
+        validation_alias="is_default",
     )
     default_model: str
     variable: TextOrNull = Field(validation_alias="source")
+    missing: TextOrNull = Field(
+        description="How to install the provider's package, if it is not installed. Runs fail without it."
+    )
 
 
 class AiSettingsAnswer(Answer):
@@ -54,7 +58,7 @@ class AiSettingsAnswer(Answer):
     media_model: str | None
     version: int = Field(ge=1)
     updated_at: datetime | None
-    prices_date: date = Field(description="Of when the prices are that costs come from.")
+    prices_date: date = Field(description="The date of the prices used to compute costs.")
     providers: list[ProviderAnswer]
 
 
@@ -63,7 +67,9 @@ class AiSettingsChanges(Body, answered_by=AiSettingsAnswer):
     text_model: Model | None = None
     media_provider: MediaProviderOrNone | None = None
     media_model: Model | None = None
-    version: Whole | None = Field(None, description="Of the last read; a stale one is 409.")
+    version: Whole | None = Field(
+        None, description="The version you last read. An outdated version is refused with 409."
+    )
 
 
 def answer_settings(row: AiSettings) -> Response:

@@ -21,7 +21,7 @@ from agents_app.batches.queries import (
     progress_of_all,
 )
 from agents_app.models import AgentBatch, RunStatus
-from agents_app.presenters import RunState, UsageAnswer
+from agents_app.presenters import RunState, UsageAnswer, usage_answer
 from proofroom.core.api.answer import Answer, MetaAnswer, PersonAnswer, TextOrNull
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
@@ -91,7 +91,7 @@ class BatchResultAnswer(Answer):
     title: str
     run_id: UUID
     status: RunState
-    staged: int = Field(description="Paths that it proposed.")
+    staged: int = Field(description="The paths of the changes it proposed.")
     summary: str
     error: TextOrNull
     doing: str
@@ -141,7 +141,7 @@ def batch_in_list(batch: AgentBatch, progress: BatchProgress) -> BatchInListAnsw
         cancelled_at=batch.cancelled_at,
         is_finished=progress.is_finished,
         progress=BatchProgressAnswer(total=progress.total, finished=progress.finished, **counts),
-        usage={"inputTokens": progress.input_tokens, "outputTokens": progress.output_tokens},
+        usage=usage_answer(progress.input_tokens, progress.output_tokens, progress.cached_tokens),
         cost=float(progress.cost) if progress.cost is not None else None,
         estimate=BatchEstimateAnswer.model_validate(batch.estimate) if batch.estimate else None,
         revert=revert,

@@ -26,7 +26,7 @@ from agents_app.budgets.limits import (
     set_budget,
     today,
 )
-from agents_app.presenters import UsageAnswer
+from agents_app.presenters import UsageAnswer, usage_answer
 from proofroom.core.api.answer import Answer, MetaAnswer, TextOrNull, list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
@@ -82,16 +82,18 @@ class BulkEstimateAnswer(Answer):
     posts: int = Field(ge=0)
     provider: TextOrNull
     model: TextOrNull
-    demo: bool = Field(description="Whether no AI answers: the demo costs nothing.")
-    problem: TextOrNull = Field(description="Why nothing would answer.")
+    demo: bool = Field(description="Whether the demo provider answers, which costs nothing.")
+    problem: TextOrNull = Field(description="Why no provider can answer.")
     usage: UsageAnswer
     cost: Money | None
     most_tokens: int = Field(ge=0)
     most_cost: Money | None
-    from_history: bool = Field(description="Whether the agent's own runs were looked at.")
+    from_history: bool = Field(
+        description="Whether the estimate is based on the agent's past runs."
+    )
     left: list[LeftAnswer]
-    fits: bool = Field(description="Whether the budgets last for what is expected.")
-    fits_at_most: bool = Field(description="Whether they last for the most that it can use.")
+    fits: bool = Field(description="Whether the budgets cover the expected usage.")
+    fits_at_most: bool = Field(description="Whether the budgets cover the maximum usage.")
     rejected: list[RejectedPostAnswer]
 
 
@@ -117,7 +119,7 @@ def read_day(request: Request, name: str) -> date | None:
     except ValueError:
         day = None
     if day is None:
-        raise invalid(name, f"{name} is a day like 2030-01-31.")
+        raise invalid(name, f"{name} must be a day such as 2030-01-31.")
     return day
 
 
@@ -163,7 +165,10 @@ class UsageViewSet(ApiViewSet):
         last = read_day(request, "to") or today()
         first = read_day(request, "from") or period_start("month", last)
         if not 0 <= (last - first).days < usage.DAYS_MOST:
-            raise invalid("from", f"from and to span 1 to {usage.DAYS_MOST} days, in order.")
+            raise invalid(
+                "from",
+                f"from and to must span 1 to {usage.DAYS_MOST} days, and from must come first.",
+            )
         found = usage.usage(first, last)
         rows = [
             DayOfAgentAnswer(
@@ -171,6 +176,8 @@ class UsageViewSet(ApiViewSet):
                 day=item.day,
                 tokens=item.amount.tokens,
                 cost=float(item.amount.cost),
+                cached_tokens=item.amount.cached_tokens,
+                saved=float(item.amount.saved),
             )
             for item in found.days[page.slice]
         ]
@@ -205,7 +212,8 @@ class EstimateViewSet(ApiViewSet):
             model=made.model,
             demo=made.is_demo,
             problem=made.problem,
-            usage={"inputTokens": made.input_tokens, "outputTokens": made.output_tokens},
+            # How much a provider's cache will hold is not known before.
+            usage=usage_answer(made.input_tokens, made.output_tokens, 0),
             cost=None if made.cost is None else float(made.cost),
             most_tokens=made.most_tokens,
             most_cost=None if made.most_cost is None else float(made.most_cost),

@@ -88,7 +88,7 @@ class CandidateAnswer(Answer):
 
     run_id: UUID
     value: Annotated[JsonValue, WithJsonSchema({})]
-    note: str = Field(description="What was said of the try before.")
+    note: str = Field(description="The note on the previous attempt.")
     created_at: datetime
     status: RunState
     is_staged: bool
@@ -107,7 +107,7 @@ class MessageAnswer(Answer):
     role: Literal["system", "user", "assistant", "tool"]
     name: str
     text: str
-    is_cut: bool = Field(description="Whether the end of it was not kept.")
+    is_cut: bool = Field(description="Whether the text was truncated.")
     at: datetime = Field(validation_alias="created_at")
 
 
@@ -130,7 +130,7 @@ class ReactionAnswer(Answer):
     next_attempt_at: datetime | None
     error: TextOrNull
     delivery_id: UUID | None = Field(
-        description="Of a call to another system; people send it again there."
+        description="The delivery of a call to another system, where people can resend it."
     )
     created_at: datetime
     finished_at: datetime | None
@@ -141,7 +141,7 @@ class LinkAnswer(Answer):
 
     kind: Literal["event", "run"]
     id: UUID | None = Field(...)
-    name: str = Field(description="The event, or the agent.")
+    name: str = Field(description="The name of the event or agent.")
     agent_id: TextOrNull
     scope: AgentScope | None
     status: RunState | None

@@ -259,7 +259,7 @@ def revert_run(batch: AgentBatch, run_id: UUID) -> JsonObject:
     found: JsonObject = {"reverted": [], "kept": [], "unstaged": [], "error": ""}
     via: Via = "admin" if batch.revert_via == "admin" else "api"
     if batch.revert_by is None:
-        return found | {"error": "Whoever asked for it has no account any more."}
+        return found | {"error": "The account that asked for the undo no longer exists."}
     try:
         # A savepoint, so that a failed revert leaves the caller's transaction usable.
         with transaction.atomic():

@@ -27,8 +27,10 @@ _COLUMNS = (
     "staged",
     "error",
     "summary",
+    "declined",
     "input_tokens",
     "output_tokens",
+    "cached_tokens",
     "cost",
     "doing",
 )
@@ -36,7 +38,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PostResult:
-    """The latest try at one post of a batch."""
+    """The latest try at one post of a batch. `summary`: the reason if it declined."""
 
     run_id: UUID
     post_id: UUID | None
@@ -47,6 +49,7 @@ class PostResult:
     summary: str
     doing: str
     tries: int
+    is_declined: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class BatchProgress:
     by_status: Mapping[str, int] = field(default_factory=dict)
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     cost: Decimal | None = None
 
     @property
@@ -123,9 +127,10 @@ def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
                 status=latest.status,
                 staged=len(latest.staged),
                 error=latest.error,
-                summary=latest.summary,
+                summary=latest.declined or latest.summary,
                 doing=latest.doing,
                 tries=len(tries),
+                is_declined=bool(latest.declined),
             )
         )
     costs = [run.cost for run in runs if run.cost is not None]
@@ -134,5 +139,6 @@ def _progress(runs: Sequence[AgentRun]) -> BatchProgress:
         by_status=Counter(result.status for result in results),
         input_tokens=sum(run.input_tokens for run in runs),
         output_tokens=sum(run.output_tokens for run in runs),
+        cached_tokens=sum(run.cached_tokens for run in runs),
         cost=sum(costs, Decimal(0)) if costs else None,
     )

@@ -38,13 +38,24 @@ _MICRO: Final = Decimal("0.000001")
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """Tokens, and money in US dollars."""
+    """Tokens, and money in US dollars.
+
+    `cached_tokens`: part of the tokens, read from a provider's cache; `saved`: what they would have
+    cost more without it. Both only of settled usage.
+    """
 
     tokens: int = 0
     cost: Decimal = Decimal(0)
+    cached_tokens: int = 0
+    saved: Decimal = Decimal(0)
 
     def __add__(self, other: Amount) -> Amount:
-        return Amount(self.tokens + other.tokens, self.cost + other.cost)
+        return Amount(
+            self.tokens + other.tokens,
+            self.cost + other.cost,
+            self.cached_tokens + other.cached_tokens,
+            self.saved + other.saved,
+        )
 
     def of(self, unit: Unit) -> Decimal:
         return Decimal(self.tokens) if unit == "tokens" else self.cost
@@ -240,6 +251,10 @@ class AmountAnswer(Answer):
 
     tokens: int = Field(ge=0)
     cost: Money
+    cached_tokens: int = Field(
+        ge=0, description="Part of the tokens, read from the provider's cache."
+    )
+    saved: Money = Field(description="What they would have cost more without the cache.")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import date, timedelta
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final, Literal
@@ -116,7 +117,14 @@ def find_exceeded(agent_id: str, asked: Amount, day: date) -> BudgetExceeded | N
 
 
 @transaction.atomic
-def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bool:
+def settle(
+    reservation: Reservation,
+    *,
+    tokens: int,
+    cost: Decimal | None,
+    cached_tokens: int = 0,
+    saved: Decimal = Decimal(0),
+) -> bool:
     """Replace a reservation with the actual usage, also of a failed request. It counts for the day of
     the reservation.
 
@@ -128,7 +136,13 @@ def settle(reservation: Reservation, *, tokens: int, cost: Decimal | None) -> bo
     deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()
     if not deleted:
         return False
-    _spend(reservation.agent_id, reservation.day, _amount(tokens, cost))
+    amount = _amount(tokens, cost)
+    amount = replace(
+        amount,
+        cached_tokens=min(max(cached_tokens, 0), amount.tokens),
+        saved=_amount(0, saved).cost,
+    )
+    _spend(reservation.agent_id, reservation.day, amount)
     notify_spending(reservation.agent_id, reservation.day)
     return True
 
@@ -192,7 +206,9 @@ def _spend(agent_id: str, day: date, amount: Amount) -> None:
     row, _ = Spending.objects.get_or_create(agent_id=agent_id, day=day)
     row.tokens += amount.tokens
     row.cost += amount.cost
-    row.save(update_fields=["tokens", "cost"])
+    row.cached_tokens += amount.cached_tokens
+    row.saved += amount.saved
+    row.save(update_fields=["tokens", "cost", "cached_tokens", "saved"])
 
 
 def _amount(tokens: int, cost: Decimal | None) -> Amount:

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Final
 
-from django.db.models import Sum
+from django.db.models import DecimalField, Sum, Value
 
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
@@ -83,12 +83,28 @@ def used_by_agent(day: date) -> dict[str, tuple[Amount, Amount]]:
     """Return the usage of the day and of its month by agent, including reservations."""
     found: dict[str, tuple[Amount, Amount]] = defaultdict(lambda: (Amount(), Amount()))
     span = {"day__gte": period_start("month", day), "day__lt": end_of("month", day)}
-    for rows in (Spending.objects.filter(**span), Reservation.objects.filter(**span)):
-        sums = rows.values("agent_id", "day").annotate(
-            all_tokens=Sum("tokens"), all_cost=Sum("cost")
-        )
-        for row in sums.order_by():
-            amount = Amount(row["all_tokens"], row["all_cost"].quantize(_MICRO))
+    settled = Spending.objects.filter(**span).values("agent_id", "day")
+    pending = Reservation.objects.filter(**span).values("agent_id", "day")
+    nothing = Value(Decimal(0), output_field=DecimalField(max_digits=14, decimal_places=6))
+    for rows in (
+        settled.annotate(
+            all_tokens=Sum("tokens"),
+            all_cost=Sum("cost"),
+            all_cached=Sum("cached_tokens"),
+            all_saved=Sum("saved"),
+        ),
+        # What a cache will hold of pending requests is not known.
+        pending.annotate(
+            all_tokens=Sum("tokens"), all_cost=Sum("cost"), all_cached=Value(0), all_saved=nothing
+        ),
+    ):
+        for row in rows.order_by():
+            amount = Amount(
+                row["all_tokens"],
+                row["all_cost"].quantize(_MICRO),
+                row["all_cached"],
+                row["all_saved"].quantize(_MICRO),
+            )
             today, month = found[row["agent_id"]]
             today = today + amount if row["day"] == day else today
             found[row["agent_id"]] = (today, month + amount)
@@ -130,7 +146,12 @@ class BudgetUsage:
 def usage(first: date, last: date) -> BudgetUsage:
     """Return the settled usage by day and agent. One query."""
     rows = Spending.objects.filter(day__gte=first, day__lte=last).order_by("day", "agent_id")
-    days = [DayOfAgent(row.agent_id, row.day, Amount(row.tokens, row.cost)) for row in rows]
+    days = [
+        DayOfAgent(
+            row.agent_id, row.day, Amount(row.tokens, row.cost, row.cached_tokens, row.saved)
+        )
+        for row in rows
+    ]
     return BudgetUsage(first, last, days, sum((item.amount for item in days), Amount()))
 
 

@@ -226,5 +226,5 @@ def bootstrap_agent_users() -> int:
             number += account_of(agent) is not None
         except RuleViolation as error:
             # One agent whose account cannot be made must not keep the site from starting.
-            logger.error("The agent %s has no account: %s", agent.id, error.message)
+            logger.error("Cannot create the account of agent %s: %s", agent.id, error.message)
     return number

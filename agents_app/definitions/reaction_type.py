@@ -68,7 +68,7 @@ def reaction_types() -> Mapping[str, ReactionType[Any]]:
     for one in _found:
         if one.name == TOOL or not re.fullmatch(r"[a-z][a-z0-9_]*", one.name[:NAME_MAX]):
             raise ImproperlyConfigured(
-                f"{one.__module__}: {one.name!r} is taken, or is not of small letters, digits and _ only."
+                f"{one.__module__}: {one.name!r} is already defined, or has characters other than a-z, 0-9 and _."
             )
         if len(one.name) > NAME_MAX:
             raise ImproperlyConfigured(

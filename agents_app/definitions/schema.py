@@ -45,13 +45,15 @@ class _Reaction(DefinitionPart):
     def _field_is_known(cls, condition: Condition | None) -> Condition | None:
         if condition is not None and condition.field.partition(".")[0] not in ROOTS:
             known = ", ".join(sorted(ROOTS))
-            raise ValueError(f"the field {condition.field[:60]!r} begins with none of: {known}")
+            raise ValueError(f"the field {condition.field[:60]!r} must begin with one of: {known}")
         return condition
 
     @model_validator(mode="after")
     def _condition_fits(self) -> _Reaction:
         if (self.trigger == "on_condition") != (self.condition is not None):
-            raise ValueError("a condition goes with the trigger on_condition, and only with it")
+            raise ValueError(
+                "the trigger on_condition needs a condition, and other triggers cannot have one"
+            )
         return self
 
 
@@ -183,13 +185,13 @@ class AgentDefinition(FileDefinition):
     ) -> tuple[ScopeEntry, ...]:
         # Checked here instead of with `min_length`, so that an invalid entry is reported alone.
         if not scopes:
-            raise ValueError("it names no scope, and so the agent runs nowhere")
+            raise ValueError("it has no scope, so the agent would never run")
         names = [entry.scope for entry in scopes]
         for name in names:
             # Entries for fields differ by their lists. Two entries of another scope would have an
             # ambiguous order.
             if names.count(name) > 1 and name != Scope.FIELD:
-                raise ValueError(f"the scope {name} is named twice")
+                raise ValueError(f"the scope {name} is listed twice")
         return scopes
 
     def entries(self, scope: str) -> list[ScopeEntry]:

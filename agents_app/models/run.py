@@ -123,6 +123,8 @@ class RunStatus(models.TextChoices):
     TIMED_OUT = "timed_out", _("Timed out")
 
 
+DECLINED = "declined"
+DECLINED_LABEL = _("Declined")
 UNFINISHED = (RunStatus.QUEUED, RunStatus.RUNNING)
 
 
@@ -185,7 +187,8 @@ class AgentRun(FollowedModel):
     tools = models.JSONField(null=True)
     permissions = models.JSONField(null=True)
     content_scopes = models.JSONField(
-        default=list, help_text="The content that whoever began it, and its agent, are limited to."
+        default=list,
+        help_text="The content to which the starter of the run and its agent are limited.",
     )
     confined_to = models.UUIDField(null=True)
     has_read_untrusted = models.BooleanField(default=False)
@@ -200,8 +203,30 @@ class AgentRun(FollowedModel):
     )
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
+    cached_tokens = models.PositiveIntegerField(
+        default=0, db_default=0, help_text="Part of the input read from the provider's cache."
+    )
+    saved = models.DecimalField(
+        max_digits=12,
+        decimal_places=6,
+        default=0,
+        db_default=0,
+        help_text="How much more the run would have cost without the provider's cache.",
+    )
     cost = models.DecimalField(max_digits=12, decimal_places=6, null=True)
     summary = models.TextField(blank=True, default="")
+    declined = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Why it proposed nothing, in its own words.",
+    )
+    examples = models.JSONField(
+        null=True, help_text="Approved values that it was shown: {postId, path}."
+    )
+    briefs = models.JSONField(
+        null=True, help_text="Editorial briefs that it was told: {id, name, version}."
+    )
     value = models.JSONField(null=True)
     staged = models.JSONField(default=list)
     error = models.TextField(blank=True, default="")
@@ -232,6 +257,14 @@ class AgentRun(FollowedModel):
     @property
     def is_finished(self) -> bool:
         return self.status not in UNFINISHED
+
+    @property
+    def outcome(self) -> str:
+        """The status for people: a run that succeeded by declining has one of its own."""
+        return DECLINED if self.declined else self.status
+
+    def get_outcome_display(self) -> str:
+        return str(DECLINED_LABEL if self.declined else self.get_status_display())
 
 
 class RunPost(models.Model):

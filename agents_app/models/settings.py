@@ -88,6 +88,16 @@ class Spending(models.Model):
     day = models.DateField()
     tokens = models.PositiveBigIntegerField(default=0)
     cost = models.DecimalField(max_digits=14, decimal_places=6, default=0)
+    cached_tokens = models.PositiveBigIntegerField(
+        default=0, db_default=0, help_text="Part of the tokens, read from the provider's cache."
+    )
+    saved = models.DecimalField(
+        max_digits=14,
+        decimal_places=6,
+        default=0,
+        db_default=0,
+        help_text="How much more it would have cost without the provider's cache.",
+    )
 
     class Meta:
         verbose_name_plural = "spending"

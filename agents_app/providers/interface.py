@@ -37,6 +37,8 @@ class StepRecord:
     """One request to the model or one tool call. `summary` contains neither content nor secrets.
 
     `cost`: US dollars of a request, with cache discounts; None if the price is unknown.
+    `cached_tokens`: part of the input read from the provider's cache; `saved`: what it would have
+    cost more without.
     """
 
     kind: Literal["model", "tool"]
@@ -45,6 +47,8 @@ class StepRecord:
     milliseconds: int
     summary: str = ""
     cost: Decimal | None = None
+    cached_tokens: int = 0
+    saved: Decimal = Decimal(0)
 
 
 @dataclass(slots=True)
@@ -53,6 +57,7 @@ class ConversationUsage:
 
     input_tokens: int = 0
     output_tokens: int = 0
+    cached_tokens: int = 0
     cost: Decimal | None = None
     steps: list[StepRecord] = field(default_factory=list)
 

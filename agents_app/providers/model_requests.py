@@ -32,15 +32,7 @@ from pydantic_ai.messages import (
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.usage import RequestUsage
 
-from agents_app.providers.connection import (
-    ProviderConnection,
-    RequestFailure,
-    broken_off,
-    cut_off,
-    failed,
-    refused,
-    retry_after_too_long,
-)
+from agents_app.providers.connection import ProviderConnection, RequestFailure
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
     ConversationUsage,
@@ -49,7 +41,14 @@ from agents_app.providers.interface import (
     ProviderError,
     StepRecord,
 )
-from agents_app.providers.prices import cost_of
+from agents_app.providers.prices import cost_of, savings_of
+from agents_app.providers.request_errors import (
+    broken_off,
+    cut_off,
+    failed,
+    refused,
+    retry_after_too_long,
+)
 
 _ANSWER_MAX: Final = 2_000_000
 """Maximum characters of an answer, well above any useful one."""
@@ -240,11 +239,15 @@ class RequestTries:
         )
         self.usage.input_tokens += sent
         self.usage.output_tokens += got
+        cached = min(max(heard.usage.cache_read_tokens, 0), sent)
+        self.usage.cached_tokens += cached
         if cost is not None:
             self.usage.cost = (self.usage.cost or 0) + cost
         took = int((time.monotonic() - started) * 1000)
-        summary = error or f"{sent} tokens in, {got} out"
-        step = StepRecord("model", self.choice.model, not error, took, summary, cost)
+        of_cache = f" ({cached} from the cache)" if cached else ""
+        summary = error or f"{sent} tokens in{of_cache}, {got} out"
+        saved = savings_of(self.choice, sent, cached)
+        step = StepRecord("model", self.choice.model, not error, took, summary, cost, cached, saved)
         self.usage.steps.append(step)
         self.watcher.after_request(step, input_tokens=sent, output_tokens=got)
 

@@ -111,6 +111,19 @@ def cost_of(
     )
 
 
+def savings_of(choice: ProviderChoice, input_tokens: int, cached_tokens: int) -> Decimal:
+    """Return how many US dollars more a request would have cost without reads from the cache.
+
+    Zero if the model's price is unknown.
+    """
+    price = _of_model(price_list().text.get(choice.provider, {}), choice.model)
+    if price is None or choice.provider in _FREE:
+        return Decimal(0)
+    rates = price.rates(input_tokens, today())
+    discount = rates.in_ - (rates.in_ if rates.cached is None else rates.cached)
+    return (min(max(cached_tokens, 0), input_tokens) * discount / 1_000_000).quantize(_PLACES)
+
+
 def image_cost(
     choice: ProviderChoice, size: str, *, input_tokens: int = 0, output_tokens: int = 0
 ) -> Decimal | None:

@@ -55,8 +55,8 @@ def choose_provider(
     """Return the provider and model for an agent. Without any key or address in the environment it is
     the demo.
 
-    Raises `ProviderError` if the selected provider has no key but another one has: content never
-    goes to a vendor that was not selected.
+    Raises `ProviderError` if the selected provider has no key but another one has, or if its package
+    is not installed: content never goes to a vendor that was not selected.
     """
     defaults = defaults or load_ai_defaults()
     first = default_provider()
@@ -79,8 +79,8 @@ def choose_media_provider(
 ) -> ProviderChoice:
     """Return the provider and model that make images for an agent, or without an agent for a user.
 
-    Raises `ProviderError` if none is selected although a text provider is: a demo image could be
-    taken for a real one.
+    Raises `ProviderError` if none is selected although a text provider is, or if its package is not
+    installed: a demo image could be taken for a real one.
     """
     config = config or _NOTHING_CHOSEN
     defaults = defaults or load_ai_defaults()
@@ -121,7 +121,11 @@ def _reachable(config: LlmConfig, provider: str, model: str) -> ProviderChoice |
         own_key = config.api_key.get_secret_value() if provider == owner else None
     key = own_key or env.api_key(provider)
     base_url = env.base_url(provider)
-    return ProviderChoice(provider, model, key, base_url) if key or base_url else None
+    if not key and not base_url:
+        return None
+    if missing := all_vendors()[provider].missing_package:
+        raise ProviderError(missing)
+    return ProviderChoice(provider, model, key, base_url)
 
 
 def _demo_or_say_why(agent_id: str, provider: str, first: str | None) -> ProviderChoice:

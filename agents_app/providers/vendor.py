@@ -6,7 +6,10 @@ only.
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, ClassVar, TypedDict
+
+from django.utils.translation import gettext as _
 
 from agents_app.providers.interface import ProviderChoice, ProviderError
 
@@ -48,6 +51,11 @@ class Vendor:
     media_model: ClassVar[str] = ""
     """Default image model; empty if the vendor has none."""
 
+    extra: ClassVar[str] = "openai"
+    """The extra of the package that installs `sdk`: `proofroom[openai]`. Empty if the site installs it."""
+    sdk: ClassVar[str] = "openai"
+    """The module that `make_text_model` and `make_image_model` need beside the AI library; empty if none."""
+
     @property
     def key_variable(self) -> str:
         return f"AI_PROVIDER_{self.id.upper()}_API_KEY"
@@ -60,6 +68,22 @@ class Vendor:
     def main_variable(self) -> str:
         """The environment variable that makes the vendor usable."""
         return self.key_variable if self.address else self.address_variable
+
+    @property
+    def missing_package(self) -> str:
+        """Return a sentence with the command that installs the missing package, or "" if none is missing."""
+        missing = next((name for name in ("pydantic_ai", self.sdk) if not _is_installed(name)), "")
+        if not missing:
+            return ""
+        if not self.extra:
+            return _("%(name)s needs the package %(package)s. Install it.") % {
+                "name": self.name,
+                "package": missing,
+            }
+        return _("%(name)s needs a package that is not installed. Run: %(command)s") % {
+            "name": self.name,
+            "command": f'pip install "proofroom[{self.extra}]"',
+        }
 
     def make_text_model(self, model: str, access: VendorAccess) -> Model:
         """Return the AI library's text model. The default uses OpenAI's protocol."""
@@ -86,6 +110,13 @@ class Vendor:
 
     def refuses_key(self, status: int, body: bytes) -> bool:
         """Return True if the answer rejects the key, if the status alone does not say so."""
+        return False
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return not module or find_spec(module) is not None
+    except ModuleNotFoundError:  # the package that contains it
         return False
 
 

@@ -39,7 +39,7 @@ class WebhookConfig(DefinitionPart):
     @model_validator(mode="after")
     def _body_fits_the_method(self) -> WebhookConfig:
         if self.method in ("GET", "DELETE") and self.body_template is not None:
-            raise ValueError(f"the method {self.method} has no body, so bodyTemplate must go")
+            raise ValueError(f"the method {self.method} sends no body, so remove bodyTemplate")
         return self
 
 

@@ -43,7 +43,7 @@ def is_forgotten(event: Event, run: AgentRun) -> bool:
 
 
 def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
-    """Return the values of placeholders, documented in docs/agents.md. Load the run with its event and post."""
+    """Return the values of placeholders (docs/reference/reactions.md). Load the run with its event and post."""
     post, event = run.post, run.event
     form_slug = event.payload.get("formSlug") if event is not None else None
     site_url = str(settings.SITE_URL)
@@ -67,12 +67,17 @@ def values_of(run: AgentRun, agent: AgentDefinition) -> JsonObject:
             "runId": str(run.pk),
             "status": run.status,
             "summary": run.summary,
+            "declined": run.declined or None,
             "value": run.value,
             "staged": list(run.staged),
             "error": run.error or None,
             "provider": run.provider or None,
             "model": run.model or None,
-            "usage": {"inputTokens": run.input_tokens, "outputTokens": run.output_tokens},
+            "usage": {
+                "inputTokens": run.input_tokens,
+                "outputTokens": run.output_tokens,
+                "cachedTokens": run.cached_tokens,
+            },
             "cost": float(run.cost) if run.cost is not None else None,
             "slug": post.slug if post is not None else None,
             "post": None
@@ -186,7 +191,7 @@ def start_reactions(event: Event) -> None:
             row.target = target_of(reaction)[:200]
         except Exception:
             # The event would be retried, fail again, and keep the other reactions from starting.
-            logger.exception("reaction %s to run %s cannot begin", number, run.pk)
+            logger.exception("cannot start reaction %s to run %s", number, run.pk)
             row.status, row.finished_at = ReactionStatus.FAILED, timezone.now()
             row.error = CANNOT_BEGIN_MESSAGE
         else:

@@ -67,7 +67,7 @@ def call_reaction_tool(reaction_id: int) -> None:
             with transaction.atomic():
                 _end(row, _made(row.run, prepared))
     except _LostReaction:
-        logger.info("reaction %s was taken from this worker", row.pk)
+        logger.info("reaction %s was taken over by another worker", row.pk)
     # A conflict may be gone at the next attempt; other CMS errors would come back.
     except Conflict as error:
         _fail(row, error.message, may_retry=True)
@@ -157,7 +157,7 @@ def _fail(row: RunReaction, error: str, *, may_retry: bool) -> None:
         else:
             _end(row, "", error=error)
     except _LostReaction:
-        logger.info("reaction %s was taken from this worker", row.pk)
+        logger.info("reaction %s was taken over by another worker", row.pk)
 
 
 def _write(

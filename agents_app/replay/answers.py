@@ -22,8 +22,10 @@ from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
 from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.field_target import FieldTarget, find_field
+from agents_app.runs.markdown_texts import SEE_FIELD
 from agents_app.runs.permissions import usable_tool, usable_tools
-from agents_app.runs.prompt import fence_payload, system_prompt
+from agents_app.runs.prompt import brief_for, run_message, system_prompt
+from agents_app.runs.rendered_payload import LAYERS, SAME_KEY, SOURCE_KEY
 from agents_app.runs.suggestion import (
     FieldSuggestion,
     Suggestion,
@@ -33,13 +35,15 @@ from agents_app.runs.suggestion import (
 )
 from content.document.changes import diff
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
+from content.tools.rich_text import stored_props
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import call as calling
 from proofroom.core.tools.schemas import lean_schema
 
-_FENCED: Final = re.compile(r"\ABEGIN (\w+)\n(.*?)\nEND \1", re.S)
+# The first fence of a message: the lines before it are the system's own.
+_FENCED: Final = re.compile(r"^BEGIN (\w+)\n(.*?)\nEND \1", re.S | re.M)
 _Values = Mapping[str, Json]
 
 
@@ -71,9 +75,10 @@ def read_replay_input(run: AgentRun, messages: Sequence[RunMessage]) -> ReplayIn
         post = cast(_Values, payload["post"])
         source = cast(_Values, payload.get("draftBase") or post)
         custom = cast(_Values, source.get("customFields") or {})
-        skipped = {"id", "type", "locale", "status", "customFields"}
+        skipped = {"id", "type", "locale", "status", "customFields", SOURCE_KEY, SAME_KEY}
         fields = {name: value for name, value in source.items() if name not in skipped}
         fields |= {CUSTOM_PREFIX + name: value for name, value in custom.items()}
+        payload = _with_documents(payload)
         one = payload.get("module")
         modules = [one] if isinstance(one, Mapping) else payload.get("modules") or ()
         document = PostDocument(
@@ -97,6 +102,8 @@ def proposals(
     answer: Suggestion | FieldSuggestion, document: PostDocument, target: FieldTarget | None
 ) -> dict[str, Json]:
     """Return the changes of an answer by path. Raises `CmsError` if it cannot be applied."""
+    if answer.declined is not None:
+        return {}
     after = edit_for(answer, target)(document)
     return {
         change.path: cast(Json, change.after)
@@ -106,7 +113,7 @@ def proposals(
 
 
 def _payload(message: RunMessage) -> JsonObject | None:
-    found = _FENCED.match(message.text)
+    found = _FENCED.search(message.text)
     if message.is_cut or found is None:
         return None
     try:
@@ -114,6 +121,45 @@ def _payload(message: RunMessage) -> JsonObject | None:
     except ValueError:
         return None
     return value if isinstance(value, dict) else None
+
+
+def _with_documents(payload: JsonObject) -> JsonObject:
+    """Return the payload of a message with the rich text of its modules as documents.
+
+    In the payload of a field, a text that is named instead of repeated is the field's own.
+    """
+    one, current = payload.get("module"), _part(payload, "field").get("currentValue")
+    if isinstance(one, Mapping):
+        key = str(_part(payload, "field").get("key")).split(".")
+        own = {layer: _part(one, layer) for layer in LAYERS if isinstance(one.get(layer), Mapping)}
+        texts = {
+            layer: {
+                name: current if value == SEE_FIELD and [name] == key[2:] else value
+                for name, value in values.items()
+            }
+            for layer, values in own.items()
+        }
+        stored = {layer: stored_props(str(one["type"]), values) for layer, values in texts.items()}
+        return {**payload, "module": {**one, **stored}}
+    listed = payload.get("modules")
+    if not isinstance(listed, list):
+        return payload
+    modules: list[Json] = []
+    for module in listed:
+        if isinstance(module, Mapping):
+            stored = {
+                part: stored_props(str(module["type"]), _part(module, part))
+                for part in ("props", "overrides")
+                if isinstance(module.get(part), Mapping)
+            }
+            module = {**module, **stored}
+        modules.append(module)
+    return {**payload, "modules": modules}
+
+
+def _part(value: _Values, name: str) -> _Values:
+    part = value.get(name)
+    return part if isinstance(part, Mapping) else {}
 
 
 def _answered(
@@ -191,12 +237,13 @@ def ask(
     Its usage is added to `spent` in either case.
     """
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
+    tools, brief = toolbox.specs(), brief_for(run.post)
     allowed = fields_of_run(agent, run)
     conversation = selection.open_conversation(
         agent.id,
         agent.llm_config.options,
         choice,
-        system_prompt=system_prompt(agent, run, given.document, toolbox.specs()),
+        system_prompt=system_prompt(agent, run, given.document, tools, brief.to_markdown()),
         payload=given.payload,
         output_type=answer_type(run.scope, allowed, given.document, given.target),
         toolbox=toolbox,
@@ -206,13 +253,15 @@ def ask(
     try:
         seconds = float(settings.CMS_ENV.agent_run_timeout)
         answer = conversation.ask(
-            fence_payload(run, given.payload), retries=_RETRIES, seconds=seconds
+            run_message(agent, run, given.document, given.payload, tools),
+            retries=_RETRIES,
+            seconds=seconds,
         ).output
     finally:
         spent.seconds += time.monotonic() - started
     if not isinstance(answer, Suggestion | FieldSuggestion):
         raise interface.ProviderError("The answer has another form than was asked for.")
-    if isinstance(answer, Suggestion):
+    if isinstance(answer, Suggestion) and answer.declined is None:
         allowed.require(fields_named(answer, given.document))
     return answer
 

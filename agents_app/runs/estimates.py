@@ -24,11 +24,14 @@ from agents_app.providers.interface import (
 )
 from agents_app.providers.prices import cost_of
 from agents_app.providers.selection import choose_provider
+from agents_app.runs.allowed_fields import fields_of_run
+from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.execution import MAX_RETRIES
 from agents_app.runs.permissions import listed_tools
-from agents_app.runs.prompt import system_prompt
+from agents_app.runs.prompt import run_message, system_prompt
 from content.layers import open_layers_of_many
 from content.models import ModuleInstance, Post
+from proofroom.briefs.effective import load_briefs
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools.schemas import lean_schema
 
@@ -140,7 +143,7 @@ def _habit(agent: AgentDefinition) -> _Habit:
 
 
 def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[int]:
-    """Return the input tokens of the first request for each post. Four queries."""
+    """Return the input tokens of the first request for each post. Five queries."""
     run = AgentRun(agent_id=agent.id, scope=Scope.BULK, open_ended_context=words)
     documents = [layers.ai_review.document for layers in open_layers_of_many(posts)]
     ids = {
@@ -151,12 +154,15 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
     }
     rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
     shared: dict[str, JsonObject] = {str(pk): props for pk, props in rows}
+    briefs = load_briefs()
+    allowed = fields_of_run(agent, run)
+    schemas: dict[tuple[str, frozenset[str]], int] = {}
     tools = sum(
         len(tool.description) + len(json.dumps(lean_schema(tool.arguments)))
         for tool in listed_tools(agent)
     )
     sizes: list[int] = []
-    for document in documents:
+    for post, document in zip(posts, documents, strict=True):
         modules: list[Json] = []
         for index, module in enumerate(document.modules):
             value = module.to_json(index)
@@ -166,10 +172,16 @@ def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[in
         # Approximates the payload that the run will send.
         context: JsonObject = {"openEndedContext": words}
         payload = {**document.to_json(), "modules": modules, "context": context}
+        brief = briefs.effective(post_type=post.type, locale=post.locale, section=post.path)
+        kinds = (document.type, frozenset(module.type for module in document.modules))
+        if kinds not in schemas:
+            schema = answer_type(run.scope, allowed, document).model_json_schema()
+            schemas[kinds] = len(json.dumps(schema))
         characters = (
             tools
-            + len(system_prompt(agent, run, document))
-            + len(json.dumps(payload, ensure_ascii=False))
+            + schemas[kinds]
+            + len(system_prompt(agent, run, document, brief=brief.to_markdown()))
+            + len(run_message(agent, run, document, payload))
         )
         sizes.append(-(-characters // CHARACTERS_PER_TOKEN))
     return sizes

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from typing import Final, cast
 from uuid import UUID, uuid4
 
@@ -30,11 +31,14 @@ from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer
 from agents_app.providers.selection import choose_provider
 from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.answer_schema import answer_type
+from agents_app.runs.examples import ApprovedExample, approved_examples
 from agents_app.runs.field_scope import limit_edit
 from agents_app.runs.field_target import FieldTarget, find_field
 from agents_app.runs.leak_prevention import (
+    ReadLinks,
     RunRedactor,
     has_untrusted_changes,
+    known_hosts,
     post_has_untrusted_changes,
     refuse_new_links,
 )
@@ -54,8 +58,9 @@ from agents_app.runs.payloads import (
 )
 from agents_app.runs.permissions import run_actor, usable_tool, usable_tools
 from agents_app.runs.prompt import (
-    fence_payload,
+    brief_for,
     fence_untrusted,
+    run_message,
     save_prompt_version,
     system_prompt,
 )
@@ -75,7 +80,7 @@ from agents_app.runs.suggestion import (
     proposes_nothing,
     value_of,
 )
-from agents_app.runs.undo import paths_written, undo_recording
+from agents_app.runs.undo import paths_written, take_back, undo_recording
 from content.document.document import PostDocument
 from content.layers import Layers, open_layers, stage
 from content.models import Layer, Post
@@ -110,6 +115,12 @@ class RunAttempt:
     target: FieldTarget | None
     source_hashes: Mapping[str, str] = field(default_factory=dict)
     """Hashes of the source's values, for a translation."""
+    links: ReadLinks = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.links = ReadLinks(
+            self.run.confined_to, cache(lambda: known_hosts(self.run, self.agent, self.layers))
+        )
 
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
@@ -141,6 +152,7 @@ class RunToolbox(interface.Toolbox):
 
     def __init__(self, attempt: RunAttempt, activity: ActivityText | None = None) -> None:
         self._run = attempt.run
+        self._links = attempt.links
         self._activity = activity
         self._agent = attempt.agent
         # All tools of the agent; `specs` and `_answer` leave out what a run that has read
@@ -196,12 +208,15 @@ class RunToolbox(interface.Toolbox):
         return ToolAnswer(text, ok=True), f"{len(text):,} characters"
 
     def _text(self, tool: Tool[BaseModel], arguments: JsonObject) -> str:
+        if tool.kind == "stage":
+            self._links.refuse_in(arguments)
         with undo_recording(self._run):
             called = calling.call_raw(tool, self._actor, arguments, most=MAX_ANSWER_BYTES)
         text = called.body.decode()
         # Checked for every tool, because translations copy such texts and conflicts return
         # submitted ones.
         if not called.is_untrusted and not post_has_untrusted_changes(arguments.get("postId")):
+            self._links.add(text, arguments.get("postId"))
             return text
         # Stored before the model receives the answer, so that the limits apply from then on.
         if not owned_rows(self._run).update(has_read_untrusted=True):
@@ -216,6 +231,11 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
     """Stage the answer and end the run. Raises `RuleViolation` if the answer is invalid."""
     answer = cast("Suggestion | FieldSuggestion", output)
     refuse_new_links(attempt.run, attempt.agent, attempt.layers, answer)
+    attempt.links.refuse_in(answer.model_dump(mode="json", by_alias=True, exclude_none=True))
+    if answer.declined is not None:
+        summary = redactor.redact(answer.summary or "")
+        _finish_declined(attempt, redactor.redact(answer.declined), summary)
+        return
     if attempt.layers is not None:
         # Checked even if the answer changes nothing, because it must name only its fields.
         _require_allowed(attempt, answer, attempt.layers.ai_review.document)
@@ -248,6 +268,24 @@ def finish_run(attempt: RunAttempt, output: BaseModel, redactor: RunRedactor) ->
         staged = list(dict.fromkeys([*staged, *_stage(attempt, answer, redactor)]))
     AgentRun.objects.filter(pk=attempt.run.pk).update(staged=staged)
     attempt.run.status = RunStatus.SUCCEEDED
+    record_run_end(attempt.run, attempt.actor)
+    wake_next(attempt.run)
+
+
+def _finish_declined(attempt: RunAttempt, reason: str, summary: str) -> None:
+    """End the run as succeeded, with the reason and without any change, also of its tools."""
+    lock_posts(attempt.run)
+    updated = owned_rows(attempt.run).update(
+        status=RunStatus.SUCCEEDED,
+        finished_at=timezone.now(),
+        declined=reason,
+        summary=summary,
+        doing="",
+    )
+    if not updated:
+        raise run_stopped()
+    attempt.run.status = RunStatus.SUCCEEDED
+    take_back(attempt.run)
     record_run_end(attempt.run, attempt.actor)
     wake_next(attempt.run)
 
@@ -304,7 +342,7 @@ def _finish_attempt(run: AgentRun) -> None:
         with Heartbeat(run) as heartbeat, current_run(run):
             _work(run, heartbeat, redactor)
     except interface.ProviderStopped:
-        logger.info("run %s was taken from this worker; nothing was staged", run.pk)
+        logger.info("run %s was taken over by another worker; nothing was staged", run.pk)
     except interface.ProviderTimeout as error:
         end_run(run, RunStatus.TIMED_OUT, redactor.redact(str(error)))
     except interface.ProviderError as error:
@@ -348,18 +386,19 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     attempt = prepare_attempt(run)
     choice = choose_provider(attempt.agent.llm_config, attempt.agent.id)
     version = save_prompt_version(attempt.agent)
+    document = attempt.layers.ai_review.document if attempt.layers else None
+    brief = brief_for(attempt.post)
+    payload, examples = _payload(attempt, document)
     if not owned_rows(run).update(
-        provider=choice.provider, model=choice.model, prompt_version=version
+        provider=choice.provider,
+        model=choice.model,
+        prompt_version=version,
+        briefs=[
+            {"id": str(one.id), "name": one.name, "version": one.version} for one in brief.sources
+        ],
+        examples=[example.as_reference() for example in examples],
     ):
         raise run_stopped()
-    document = attempt.layers.ai_review.document if attempt.layers else None
-    if attempt.layers is not None and attempt.post is not None and attempt.target is not None:
-        payload = field_payload(run, attempt.post, attempt.layers, attempt.target)
-    else:
-        source = translation_source(attempt.post, attempt.agent, attempt.actor)
-        payload = canonical_payload(run, attempt.post, document, source)
-        attempt.source_hashes = source.hashes if source is not None else {}
-    payload = add_rejections(payload, attempt.post, document, attempt.target)
     transcript = Transcript(run, redactor)
     watcher = RunWatcher(run, choice, transcript)
     toolbox = RunToolbox(attempt, watcher.doing) if attempt.agent.llm_config.use_mcp else None
@@ -368,7 +407,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         attempt.agent.id,
         attempt.agent.llm_config.options,
         choice,
-        system_prompt=system_prompt(attempt.agent, run, document, tools),
+        system_prompt=system_prompt(attempt.agent, run, document, tools, brief.to_markdown()),
         payload=payload,
         output_type=answer_type(
             run.scope, fields_of_run(attempt.agent, run), document, attempt.target
@@ -378,7 +417,26 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     )
     # Set before the first request, so that losing the run interrupts it.
     heartbeat.on_lost = conversation.stop
-    _converse(attempt, conversation, fence_payload(run, payload), transcript)
+    message = run_message(attempt.agent, run, document, payload, tools)
+    _converse(attempt, conversation, message, transcript)
+
+
+def _payload(
+    attempt: RunAttempt, document: PostDocument | None
+) -> tuple[JsonObject, list[ApprovedExample]]:
+    """Return the payload, and the examples in it."""
+    examples: list[ApprovedExample] = []
+    run, post, layers, target = attempt.run, attempt.post, attempt.layers, attempt.target
+    if layers is not None and post is not None and target is not None:
+        examples = approved_examples(
+            post=post, document=layers.ai_review.document, target=target, actor=attempt.actor
+        )
+        payload = field_payload(run, post, layers, target, examples)
+    else:
+        source = translation_source(post, attempt.agent, attempt.actor)
+        payload = canonical_payload(run, post, document, source)
+        attempt.source_hashes = source.hashes if source is not None else {}
+    return add_rejections(payload, post, document, target), examples
 
 
 def _converse(

@@ -32,7 +32,7 @@ class FieldTarget:
             return document.fields.get(".".join(self.path))
         found: Json = {**module.props, **module.overrides}
         for part in self.path:
-            found = _step(found, part)
+            found = step_into(found, part)
         return found
 
     def document_path(self, document: PostDocument) -> str:
@@ -46,7 +46,7 @@ class FieldTarget:
     def part_of(self, value: Json) -> Json:
         """Return the field's part of a value at `document_path`."""
         for part in self.path[1:] if self.module_id is not None else ():
-            value = _step(value, part)
+            value = step_into(value, part)
         return value
 
     def module(self, document: PostDocument) -> ModuleDocument | None:
@@ -59,7 +59,7 @@ class FieldTarget:
         """
         found = prop
         for part in self.path[1:]:
-            found = _step(found, part)
+            found = step_into(found, part)
         if not same(_put(current, self.path[1:], found), prop):
             raise invalid(
                 "module.props",
@@ -161,7 +161,8 @@ def _module(document: PostDocument, type_name: str, post_module_id: str | None) 
     return module
 
 
-def _step(value: Json, part: str) -> Json:
+def step_into(value: Json, part: str) -> Json:
+    """Return the part of an object or list; None if there is none."""
     if isinstance(value, Mapping):
         return value.get(part)
     place = list_index(part)

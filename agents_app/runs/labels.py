@@ -153,7 +153,8 @@ def run_progress(run: AgentRun, steps: Iterable[RunStep]) -> JsonObject:
     since = run.started_at
     return {
         "status": run.status,
-        "label": str(run.get_status_display()),
+        "outcome": run.outcome,
+        "label": run.get_outcome_display(),
         "isFinished": run.is_finished,
         "succeeded": run.status == RunStatus.SUCCEEDED,
         "doing": activity_label(run),

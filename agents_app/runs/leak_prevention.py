@@ -8,22 +8,25 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from html import unescape
 from typing import Final
 from urllib.parse import unquote, urlsplit
+from uuid import UUID
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from agents_app.definitions.agents import all_agents
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun
-from agents_app.runs.payloads import shared_props
+from agents_app.runs.module_props import shared_props
 from agents_app.runs.permissions import UNTRUSTED_KEY
 from content.layers import Layers
-from content.models import Draft
+from content.models import Draft, Post
 from content.store.layer_state import Attribution, read_marks
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
@@ -78,8 +81,11 @@ def strings_in(value: Json, path: str = "") -> Iterator[tuple[str, str]]:
             ]
 
 
-def hosts_of(text: str) -> set[str]:
-    """Return the hosts in a text, in lower case, without user, port and trailing dot."""
+def hosts_of(text: str, *, with_bare_names: bool = True) -> set[str]:
+    """Return the hosts in a text, in lower case, without user, port and trailing dot.
+
+    `with_bare_names`: also names such as `example.org` alone, which only some readers make a link of.
+    """
     # Read the text unchanged, with HTML entities decoded, with Markdown escapes removed, and with
     # both.
     plain = unescape(text)
@@ -94,7 +100,7 @@ def hosts_of(text: str) -> set[str]:
             host = _host(found[1])
             if "." in host or ":" in host or host.isdigit():
                 hosts.add(host)
-        for found in _BARE.finditer(reading):
+        for found in _BARE.finditer(reading) if with_bare_names else ():
             name, end = found[1], found[2]
             is_address = (
                 end
@@ -168,6 +174,8 @@ def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) ->
         if "*" not in host and not host.startswith(".")
     }
     found |= {urlsplit(str(site)).hostname or ""} if site else set()
+    # The bucket that serves the site's files, if there is one.
+    found |= {urlsplit(default_storage.url("file")).hostname or ""}
     found |= _VOCABULARIES | hosts_of(agent.llm_config.system_prompt)
     found |= hosts_of(run.note)
     first = run.first_try or run  # whose context the later tries have
@@ -182,6 +190,47 @@ def known_hosts(run: AgentRun, agent: AgentDefinition, layers: Layers | None) ->
             found |= hosts_in(document.to_json())
         found |= hosts_in({**shared_props(layers.ai_review.document)})
     return frozenset(found)
+
+
+@dataclass(slots=True)
+class ReadLinks:
+    """The hosts of links that a run on a post has read in other content, which could have told the model to use them.
+
+    `known`: returns the hosts of the run's own sources. `group`: the translation group of its post, which is its own;
+    None for a run without a post, which may use what it finds. Hosts that a model knows by itself are not limited.
+    """
+
+    group: UUID | None
+    known: Callable[[], frozenset[str]]
+    hosts: set[str] = field(default_factory=set)
+
+    def add(self, text: str, post_ids: Json) -> None:
+        """Note the links in the answer of a tool that was asked about these posts."""
+        if self.group is None:
+            return
+        new = hosts_of(text, with_bare_names=False) - self.hosts
+        if new and (new := new - self.known()) and not self._is_own(self.group, post_ids):
+            self.hosts |= new
+
+    def refuse_in(self, value: Json) -> None:
+        """Raise `RuleViolation` for each string of a value with one of these links."""
+        details: dict[str, list[str]] = {}
+        for path, text in strings_in(value) if self.hosts else ():
+            found = sorted(hosts_of(text, with_bare_names=False) & self.hosts)
+            if found:
+                hosts = ", ".join(host[:_MAX_SHOWN_CHARACTERS] for host in found)
+                details.setdefault(path, []).append(
+                    f"This leads to {hosts}, which you have read in other content, and neither the post nor the "
+                    "request names. Leave it out."
+                )
+        if details:
+            raise RuleViolation(next(iter(details.values()))[0], code="new_link", details=details)
+
+    def _is_own(self, group: UUID, post_ids: Json) -> bool:
+        ids = {parse_uuid(id_) for id_ in (post_ids if isinstance(post_ids, list) else [post_ids])}
+        known = [id_ for id_ in ids if id_ is not None]
+        own = Post.objects.filter(pk__in=known, translation_group=group)
+        return own.count() == len(ids)
 
 
 def has_untrusted_changes(layers: Layers) -> bool:

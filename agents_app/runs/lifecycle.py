@@ -14,7 +14,7 @@ from threading import BoundedSemaphore, Event
 from typing import Final
 from uuid import UUID
 
-from django.db import models, transaction
+from django.db import close_old_connections, connection, models, transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -27,11 +27,13 @@ from agents_app.runs.queries import find_run
 from agents_app.runs.run_log import record_run, record_run_end
 from agents_app.runs.undo import take_back
 from content.models import Post
+from content.store import lane
 from content.store.scopes import require_all_written_in_scope
 from proofroom.core.actor import Actor
 from proofroom.core.database_notifications import is_listening, listen
 from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.independent_steps import independent_steps
+from proofroom.core.lane import is_lane
 from proofroom.core.observability.work_ids import bind_ids
 from proofroom.core.progress import check_cancelled, report
 from proofroom.core.task_queue import queue_task, send_after_commit
@@ -122,6 +124,9 @@ def lock_posts(*runs: AgentRun) -> None:
     written = RunPost.objects.filter(run_id__in=[run.pk for run in runs])
     ids: set[UUID] = set(written.values_list("post_id", flat=True))
     ids |= {run.post_id for run in runs if run.post_id is not None}
+    if is_lane():
+        lane.lock_posts(ids)
+        return
     rows = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk__in=ids)
     # Ordered, so that two transactions lock the same posts in the same order. len() runs the
     # query, which takes the locks.
@@ -276,6 +281,9 @@ def _wait(run: AgentRun, until: float) -> AgentRun:
             if doing != reported:
                 report(steps, None, doing)
                 reported, steps = doing, steps + 1
+            if not connection.in_atomic_block:
+                # A wait of a minute must not hold a connection that other callers need.
+                close_old_connections()
             if is_listening():
                 is_due = woken.wait(_POLL_SECONDS) or time.monotonic() >= look_at
             else:

@@ -145,8 +145,6 @@ class Heartbeat:
             changed = AgentRun.objects.filter(**self._own).update(heartbeat_at=timezone.now())
         except Error:
             # One missed heartbeat is harmless, because the sweep waits for several.
-            logger.warning(
-                "could not write the heartbeat of run %s", self._own["pk"], exc_info=True
-            )
+            logger.warning("cannot store the heartbeat of run %s", self._own["pk"], exc_info=True)
             return True
         return bool(changed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, cast
@@ -11,13 +11,16 @@ from uuid import UUID
 
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun
+from agents_app.runs.examples import ApprovedExample
+from agents_app.runs.field_context import EXAMPLES_KEY, SYSTEM_KEYS, field_context
 from agents_app.runs.field_scope import only_fields
 from agents_app.runs.field_target import FieldTarget
+from agents_app.runs.module_props import shared_props
 from content.document.document import ModuleDocument, PostDocument
 from content.document.post_fields import POST_FIELDS
 from content.layers import Layers
 from content.layers.rejected_changes import EarlierRejection, earlier_rejections
-from content.models import CopyOrigin, ModuleInstance, Post
+from content.models import CopyOrigin, Post
 from content.presenters import value_as_json
 from content.store import post_repository
 from content.store.scopes import visible_to
@@ -56,7 +59,7 @@ def canonical_payload(
     payload: JsonObject = {}
     if post is not None and document is not None:
         payload["post"] = _post(post, document)
-        payload["modules"] = _modules(document)
+        payload["modules"] = cast("list[Json]", _modules(document))
         others = Post.objects.alive().filter(translation_group=post.translation_group)
         others = others.exclude(pk=post.pk)
         payload["translations"] = [
@@ -73,6 +76,10 @@ def canonical_payload(
             }
     payload["context"] = context
     return payload
+
+
+COPY_KEY: Final = "translationModuleId"
+"""Key of a source's module with the id of the translation's module that translates it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,14 +106,17 @@ def translation_source(
     if source is None:
         return None
     document = post_repository.load(source)
+    origin = CopyOrigin.objects.filter(post=post).first()
+    copies = origin.modules if origin is not None else {}
+    source_modules = _modules(document)
+    for module in source_modules:
+        module[COPY_KEY] = copies.get(str(module["postModuleId"]))
     payload: JsonObject = {
         "postId": str(source.pk),
         "locale": source.locale,
         "post": _post(source, document),
-        "modules": _modules(document),
+        "modules": cast("list[Json]", source_modules),
     }
-    origin = CopyOrigin.objects.filter(post=post).first()
-    copies = origin.modules if origin is not None else {}
     return TranslationSource(
         payload, values_for_copy(document, copies), source_hashes(document, copies)
     )
@@ -129,9 +139,9 @@ def _context(run: AgentRun) -> JsonObject:
     return {**run.context, **own}
 
 
-def _modules(document: PostDocument) -> list[Json]:
+def _modules(document: PostDocument) -> list[JsonObject]:
     shared = shared_props(document)
-    found: list[Json] = []
+    found: list[JsonObject] = []
     for index, module in enumerate(document.modules):
         value = module.to_json(index)
         del value["moduleInstanceId"]
@@ -142,20 +152,25 @@ def _modules(document: PostDocument) -> list[Json]:
     return found
 
 
-def shared_props(document: PostDocument) -> dict[str, JsonObject]:
-    """Return the props of the global modules of a document, by instance id."""
-    ids = [module.instance_id for module in document.modules if module.scope == "global"]
-    if not ids:
-        return {}
-    rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
-    return {str(pk): props for pk, props in rows}
+def field_payload(
+    run: AgentRun,
+    post: Post,
+    layers: Layers,
+    target: FieldTarget,
+    examples: Sequence[ApprovedExample] = (),
+) -> JsonObject:
+    """Return the payload of the scope `field`.
 
-
-def field_payload(run: AgentRun, post: Post, layers: Layers, target: FieldTarget) -> JsonObject:
-    """Return the payload of the scope `field`."""
+    In addition to the specification's keys, the context has the post's text as Markdown, the
+    field's neighbours and limits, and the examples.
+    """
     document = layers.ai_review.document
     current = run.context.get("currentValue", target.value(document))
     module = target.module(document)
+    context = {name: value for name, value in _context(run).items() if name not in SYSTEM_KEYS}
+    context |= field_context(document, target)
+    if examples:
+        context[EXAMPLES_KEY] = [example.as_context() for example in examples]
     return {
         "scope": "field",
         "post": {
@@ -167,7 +182,7 @@ def field_payload(run: AgentRun, post: Post, layers: Layers, target: FieldTarget
         "field": {"key": target.key, "currentValue": current},
         "draftBase": fields_json(document),
         "module": None if module is None else _module_layers(layers, module),
-        "context": _context(run),
+        "context": context,
     }
 
 

@@ -68,7 +68,7 @@ def _refusal(tool: Tool[BaseModel], agent: AgentDefinition, actor: Actor) -> Cms
         )
     if actor.tools is not None and tool.name not in actor.tools:
         return NotAllowed(
-            f"{tool.name} is not on the list of tools of whoever began this run.",
+            f"{tool.name} is not on the list of tools of the account that started this run.",
             code="tool_not_allowed",
         )
     if actor.has_read_untrusted and tool.kind != "read":

@@ -41,6 +41,7 @@ def find_run(*, run_id: UUID | str, actor: Actor) -> AgentRun:
 
 _PROGRESS_COLUMNS: Final = (
     "status",
+    "declined",
     "doing",
     "input_tokens",
     "output_tokens",
@@ -68,7 +69,7 @@ def load_steps(ids: Collection[UUID]) -> dict[UUID, list[RunStep]]:
 
 
 def run_messages(run: AgentRun, actor: Actor) -> QuerySet[RunMessage]:
-    """Return the messages of a run, in order. They contain whole posts and prompts, hence the strict permission."""
+    """Return the messages of a run, in order. They contain whole posts and prompts, so the permission is strict."""
     actor.require_person("read what was said in a run")
     actor.require("agents.edit")
     return RunMessage.objects.filter(run_id=run.pk).order_by("number")

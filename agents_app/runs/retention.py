@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
@@ -37,6 +38,11 @@ def forget_runs(event_ids: list[int]) -> None:
             break
         runs |= new
         layer = Q(cause_run_id__in=new) | Q(first_try_id__in=new)
+    erase_run_texts(runs)
+
+
+def erase_run_texts(runs: Collection[UUID]) -> None:
+    """Erase the texts that these runs read and wrote, and cancel unfinished runs."""
     if not runs:
         return
     rows = AgentRun.objects.select_for_update(no_key=True).filter(pk__in=runs)
@@ -46,13 +52,15 @@ def forget_runs(event_ids: list[int]) -> None:
     found.filter(status__in=UNFINISHED).update(
         status=RunStatus.CANCELLED, finished_at=timezone.now(), doing=""
     )
-    found.update(context={}, open_ended_context="", note="", value=None, summary="")
+    found.update(context={}, open_ended_context="", note="", value=None, summary="", declined="")
     # The errors of failed runs may quote the erased data.
     found.exclude(status=RunStatus.SUCCEEDED).update(error=FORGOTTEN_ERROR)
     RunMessage.objects.filter(run_id__in=runs).delete()
     # The reason why an answer was refused may quote it.
     RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
-    RunReaction.objects.filter(run_id__in=runs).update(summary="")
+    reactions = RunReaction.objects.filter(run_id__in=runs)
+    reactions.update(summary="")
+    reactions.exclude(error="").update(error=FORGOTTEN_ERROR)
 
 
 _BATCH_ROWS: Final = 1000

@@ -34,7 +34,7 @@ MAX_CANDIDATES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class FieldCandidate:
-    """One try. Only a successful one has a value. `note`: the user's comment before it."""
+    """One try. Only a successful one that did not decline has a value. `note`: the user's comment before it."""
 
     run_id: UUID
     value: Json
@@ -42,10 +42,11 @@ class FieldCandidate:
     created_at: datetime
     status: str
     is_staged: bool
+    declined: str = ""
 
     @property
     def is_one(self) -> bool:
-        return self.status == RunStatus.SUCCEEDED
+        return self.status == RunStatus.SUCCEEDED and not self.declined
 
 
 def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
@@ -55,7 +56,9 @@ def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
     first = run.first_try_id or run.pk
     tries = AgentRun.objects.filter(Q(pk=first) | Q(first_try_id=first))
     # Newest first, so that the slice leaves out the oldest tries.
-    rows = tries.only("value", "note", "created_at", "status", "staged").order_by("-created_at")
+    rows = tries.only("value", "note", "created_at", "status", "staged", "declined").order_by(
+        "-created_at"
+    )
     return [
         FieldCandidate(
             run_id=row.pk,
@@ -64,6 +67,7 @@ def run_candidates(run: AgentRun) -> Sequence[FieldCandidate]:
             created_at=row.created_at,
             status=row.status,
             is_staged=bool(row.staged),
+            declined=row.declined,
         )
         for row in reversed(rows[:MAX_CANDIDATES])
     ]
@@ -92,6 +96,8 @@ def stage_candidate(*, run_id: UUID | str, actor: Actor) -> AgentRun:
             _("The run is %(status)s and has no answer.") % {"status": run.status},
             code="no_value",
         )
+    if run.declined:
+        raise invalid("runId", _("The run declined and has no answer."), code="no_value")
     post = run.post
     if post is None or post.deleted_at is not None:
         raise NotFound(_("No post has the ID %(post_id)s.") % {"post_id": run.post_id})
@@ -149,8 +155,8 @@ def retry_run(
         )
         if previous:
             context["previousCandidates"] = previous
-    elif run.summary:
-        context["previousSummary"] = run.summary
+    elif said := run.declined or run.summary:
+        context["previousSummary"] = said
     return create_run(
         agent_id=run.agent_id,
         scope=run.scope,

@@ -88,12 +88,20 @@ def add_step(run: AgentRun, step: StepRecord) -> bool:
 
 
 def add_usage(
-    run: AgentRun, *, input_tokens: int = 0, output_tokens: int = 0, cost: Decimal | None = None
+    run: AgentRun,
+    *,
+    input_tokens: int = 0,
+    output_tokens: int = 0,
+    cost: Decimal | None = None,
+    cached_tokens: int = 0,
+    saved: Decimal = Decimal(0),
 ) -> None:
     """Add usage to the run. An unknown cost adds nothing."""
     spent: dict[str, object] = {
         "input_tokens": F("input_tokens") + input_tokens,
         "output_tokens": F("output_tokens") + output_tokens,
+        "cached_tokens": F("cached_tokens") + cached_tokens,
+        "saved": F("saved") + saved,
     }
     if cost is not None:
         none = Value(Decimal(0), output_field=DecimalField(max_digits=12, decimal_places=6))
@@ -229,12 +237,20 @@ class RunWatcher(ConversationWatcher):
             is_its = add_step(self._run, step)
             tokens = input_tokens + output_tokens
             # If the sweep settled the request, it already counts as fully used.
-            if reservation is not None and settle(reservation, tokens=tokens, cost=step.cost):
+            if reservation is not None and settle(
+                reservation,
+                tokens=tokens,
+                cost=step.cost,
+                cached_tokens=step.cached_tokens,
+                saved=step.saved,
+            ):
                 add_usage(
                     self._run,
                     input_tokens=input_tokens,
                     output_tokens=output_tokens,
                     cost=step.cost,
+                    cached_tokens=step.cached_tokens,
+                    saved=step.saved,
                 )
         if is_its:
             self._transcript.keep()

@@ -1,8 +1,8 @@
 """Answers of agents, and the edits they describe.
 
-The keys are the specification's: `{post?, module?, modules?, value?, summary?}`. For a field,
-`value`, `post` and `module` are three forms of its new value. `content.rules` validates the values
-when the edit is staged.
+The keys are the specification's: `{post?, module?, modules?, value?, summary?}`, or `{declined}`
+alone. For a field, `value`, `post` and `module` are three forms of its new value. Rich text may be
+Markdown. `content.rules` validates the values when the edit is staged.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 from pydantic.alias_generators import to_camel
 
 from agents_app.runs.field_target import FieldTarget
+from agents_app.runs.markdown_texts import as_document, as_documents
+from agents_app.runs.module_props import current_props
 from content.document.document import AGENT_FIELD_NAMES, CUSTOM_PREFIX, PostDocument
 from content.store.document_edits import patch_fields, update_module
 from proofroom.core.errors import NotFound, RuleViolation, invalid
@@ -23,6 +25,7 @@ from proofroom.definitions import coerce_markdown
 Edit = Callable[[PostDocument], PostDocument]
 POST_KEYS: Final = AGENT_FIELD_NAMES | {"customFields", "taxonomyTermIds"}
 MAX_SUGGESTION_SUMMARY: Final = 2000
+MAX_DECLINED: Final = 1000
 
 
 class _Answer(BaseModel):
@@ -41,6 +44,30 @@ class _Answer(BaseModel):
     @classmethod
     def _is_absent(cls, key: object, value: object) -> bool:
         return value is None
+
+
+class _DeclinableAnswer(_Answer):
+    """An answer that may decline instead, with nothing else."""
+
+    declined: str | None = Field(
+        default=None,
+        max_length=MAX_DECLINED,
+        description="Instead of all else: why there is nothing that you can propose.",
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _declines_alone(cls, answer: object) -> object:
+        """Leave out an empty reason, and the nulls and blanks beside a reason."""
+        if not isinstance(answer, Mapping) or not isinstance(answer.get("declined"), str):
+            return answer
+        if not answer["declined"].strip():
+            return {key: value for key, value in answer.items() if key != "declined"}
+        given = {key: value for key, value in answer.items() if value not in (None, "", [], {})}
+        # A summary beside the reason proposes nothing, so it is not worth another paid try.
+        if given.keys() - {"declined", "summary"}:
+            raise ValueError("declined stands alone: propose something, or decline")
+        return given
 
 
 class SuggestedModuleEdit(_Answer):
@@ -67,7 +94,7 @@ class SuggestedModuleEdit(_Answer):
         return self
 
 
-class Suggestion(_Answer):
+class Suggestion(_DeclinableAnswer):
     """The proposed changes. Leave out what should stay unchanged."""
 
     post: dict[str, JsonValue] | None = Field(
@@ -82,7 +109,7 @@ class Suggestion(_Answer):
     )
 
 
-class FieldSuggestion(_Answer):
+class FieldSuggestion(_DeclinableAnswer):
     """A new value of the requested field, in one of three forms. `value` is the shortest."""
 
     value: JsonValue = Field(default=None, description="The new value, in the field's own form.")
@@ -100,6 +127,8 @@ class FieldSuggestion(_Answer):
 
     @model_validator(mode="after")
     def _says_it_once(self) -> FieldSuggestion:
+        if self.declined is not None:
+            return self
         forms = [form for form in (self.value, self.post, self.module) if form is not None]
         if len(forms) > 1 or (not forms and "value" not in self.model_fields_set):
             raise ValueError("give one of value, post and module")
@@ -158,16 +187,22 @@ def value_of(answer: FieldSuggestion, target: FieldTarget, document: PostDocumen
         # `_refuse_others` has checked that the key is there.
         return named[str(field_name)]
     edit = answer.module
-    if edit is None:
-        return answer.value
     module = target.module(document)
+    if edit is None:
+        if target.field_type == "richtext":
+            return as_document(answer.value, target.value(document))
+        if module is None or len(target.path) > 1:
+            return answer.value
+        own = {target.path[0]: answer.value}
+        return as_documents(module.type, own, current_props(document, module))[target.path[0]]
     wanted = edit.post_module_id
     if module is None or (wanted is not None and wanted.lower() != module.id):
         raise _not_asked_for("module" if module is None else "module.postModuleId", target)
     given: dict[str, Json] = {**(edit.props or {}), **(edit.overrides or {})}
     if edit.content_markdown is not None:
-        name, content = coerce_markdown(module.type, edit.content_markdown)
-        given[name] = content
+        name, _content = coerce_markdown(module.type, edit.content_markdown)
+        given[name] = edit.content_markdown
+    given = {**as_documents(module.type, given, current_props(document, module))}
     name = target.path[0]
     forms = {"props": edit.props, "overrides": edit.overrides, "contentMarkdown": True}
     form = next(form for form, part in forms.items() if part is not None)
@@ -220,7 +255,9 @@ def fields_named(answer: Suggestion, document: PostDocument) -> dict[str, str]:
 
 
 def proposes_nothing(answer: Suggestion | FieldSuggestion) -> bool:
-    """Return True if the answer has a summary but no change."""
+    """Return True if the answer declines, or has a summary but no change."""
+    if answer.declined is not None:
+        return True
     return isinstance(answer, Suggestion) and not (answer.post or answer.module or answer.modules)
 
 
@@ -234,13 +271,24 @@ def _edit_module(document: PostDocument, edit: SuggestedModuleEdit, where: str) 
                 f"Say which module, by its postModuleId: {known or 'none'}.",
             )
         module_id = document.modules[0].id
+    module = document.module(module_id.lower())
+    props: Mapping[str, Json] | None = edit.props
+    overrides: Mapping[str, Json] | None = edit.overrides
+    content_markdown = edit.content_markdown
+    if module is not None:
+        current = current_props(document, module)
+        if content_markdown is not None:
+            name, _content = coerce_markdown(module.type, content_markdown)
+            props, content_markdown = {name: content_markdown, **(props or {})}, None
+        props = as_documents(module.type, props or {}, current)
+        overrides = as_documents(module.type, overrides or {}, current)
     try:
         return update_module(
             document,
             module_id,
-            props=edit.props,
-            overrides=edit.overrides,
-            content_markdown=edit.content_markdown,
+            props=props,
+            overrides=overrides,
+            content_markdown=content_markdown,
         )
     except NotFound as error:
         raise invalid(f"{where}.postModuleId", error.message) from None

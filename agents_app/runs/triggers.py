@@ -156,7 +156,7 @@ def trigger_run(
         cause_id = parse_uuid(caused_by)
         if cause_id is None:
             raise invalid("X-Agent-Run", "X-Agent-Run must be the id of a run.")
-        # The run may have been deleted; then the chain starts anew.
+        # The run may have been deleted; then a new chain starts.
         cause = AgentRun.objects.filter(pk=cause_id).first()
     actor = Actor(
         user=account,

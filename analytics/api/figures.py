@@ -120,7 +120,7 @@ class SummaryMetaAnswer(Answer):
     """Notes on a summary: periods of more than 400 days are shown by month."""
 
     grain: Literal["day", "month"]
-    counted_at: datetime | None = Field(description="Up to when everything is counted.")
+    counted_at: datetime | None = Field(description="The time up to which all events are counted.")
 
 
 class SummaryAnswer(Answer):
@@ -132,9 +132,9 @@ class SummaryAnswer(Answer):
     previous: PeriodBeforeAnswer
     over_time: list[MomentAnswer]
     top_posts: list[TopPostAnswer] = Field(
-        description="Ten at most; none in the summary of one post."
+        description="At most ten; empty in the summary of one post."
     )
-    referrers: list[ReferrerAnswer] = Field(description="Twenty at most.")
+    referrers: list[ReferrerAnswer] = Field(description="At most twenty.")
     locales: list[LocaleShareAnswer]
     devices: list[DeviceShareAnswer]
     meta: SummaryMetaAnswer
@@ -168,7 +168,7 @@ class ModuleHitsAnswer(TypedDict):
 
     postModuleId: Annotated[str, Field(json_schema_extra={"format": "uuid"})]
     label: str
-    type: Annotated[str | None, Field(description="Null where the module is gone.")]
+    type: Annotated[str | None, Field(description="Null if the module was removed.")]
     isGone: bool
     count: Annotated[int, Field(ge=0)]
     spots: list[SpotAnswer]
@@ -286,7 +286,7 @@ def read_heatmap_query(request: Request, actor: Actor) -> heatmaps.HeatmapSpec:
     query = read_query(request, HeatmapQuery)
     period = read_period(request.query_params)
     if query.side is not None and query.revision_id is None:
-        raise invalid("side", "side needs revisionId: the revision that it is a side of.")
+        raise invalid("side", "side requires revisionId, the revision to compare around.")
     post = require_visible_post(query.post_id, actor)
     versions: heatmaps.Versions = (None, None)
     if query.revision_id is not None:

@@ -85,29 +85,30 @@ class TrialArmAnswer(Answer):
     variation: str = Field(validation_alias="name")
     title: str
     running: bool = Field(validation_alias="is_running")
-    weight: int = Field(ge=0, le=100, description="Percent of the visitors.")
+    weight: int = Field(ge=0, le=100, description="The share of visitors, in percent.")
     views: int = Field(ge=0, validation_alias=AliasPath("judged", "tally", "views"))
     clicks: int = Field(ge=0)
     conversions: int = Field(ge=0)
     rate: Annotated[float | None, BeforeValidator(rate_of)] = Field(
         validation_alias=AliasPath("judged", "tally"),
-        description="Null without a view.",
+        description="The conversion rate; null without views.",
         json_schema_extra={"minimum": 0, "maximum": 1},
     )
     interval: RangeAnswer = Field(
         validation_alias=AliasPath("judged", "range"),
-        description="Of the rate, 95 %, for one look (Wilson).",
+        description="The 95 % confidence interval of the rate for a single look (Wilson).",
     )
     difference: RangeAnswer | None = Field(
         validation_alias=AliasPath("judged", "difference"),
-        description="To A: holds at every look and for all arms together, 95 %. Null for A.",
+        description="The 95 % interval of the difference to A, for any number of looks. Null for A.",
     )
     verdict: Literal["better", "worse", "no-difference", "too-early"] | None = Field(
-        validation_alias=AliasPath("judged", "verdict"), description="Beside A; null for A."
+        validation_alias=AliasPath("judged", "verdict"),
+        description="The verdict compared with A; null for A.",
     )
     views_needed: int | None = Field(
         validation_alias=AliasPath("judged", "views_needed"),
-        description="Of the whole test, until `effect` would most likely show: a plain estimate.",
+        description="An estimate of the views that the experiment needs to detect `effect`.",
         json_schema_extra={"minimum": 0},
     )
 
@@ -122,14 +123,16 @@ class TrialWarningAnswer(Answer):
 class TrialAnswer(Answer):
     """A test of variations."""
 
-    post_id: UUID = Field(validation_alias=AliasPath("original", "pk"), description="The original.")
+    post_id: UUID = Field(
+        validation_alias=AliasPath("original", "pk"), description="The original post."
+    )
     title: str = Field(validation_alias=AliasPath("original", "title"))
     running: bool = Field(validation_alias="is_running")
     started_at: datetime | None = Field(validation_alias=AliasPath("course", "began"))
     ended_at: datetime | None = Field(validation_alias=AliasPath("course", "ended"))
     first: date = Field(validation_alias=AliasPath("period", "first"), serialization_alias="from")
     last: date = Field(validation_alias=AliasPath("period", "last"), serialization_alias="to")
-    goal: str | None = Field(description="Null where none was reached yet.")
+    goal: str | None = Field(description="The measured goal; null if no goal was reached yet.")
     goals: list[TrialGoalAnswer]
     effect: int = Field(ge=EFFECTS[0], le=EFFECTS[-1])
     confidence: Annotated[float, BeforeValidator(lambda _: 1 - ALPHA)] = Field(

@@ -164,7 +164,7 @@ def course_of(variations: Sequence[Post]) -> Course:
 
 
 def is_content_changed(course: Course, arms: Sequence[UUID], period: Period) -> bool:
-    """Return True if live content of an arm was changed during the test in these days. One statement."""
+    """Return True if live content of an arm was changed on these days of the test. One statement."""
     begin = datetime.combine(period.first, datetime.min.time(), UTC)
     end = datetime.combine(period.last, datetime.max.time(), UTC)
     if course.began is not None:

@@ -12,16 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, cast
+from typing import Final
 
 import orjson
 from django.db import OperationalError, connection, transaction
 
 from analytics.models import AnalyticsEvent
 from proofroom.core.json import JsonObject
-
-if TYPE_CHECKING:
-    from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 # An arbitrary key for the advisory lock: "ana" in ASCII, and a number.
 WRITE_LOCK: Final = 0x616E_6102
@@ -45,7 +42,7 @@ COLUMNS: Final = ", ".join(TYPES)
 HELD: Final = f"""
     SELECT set_config('synchronous_commit', 'off', true), pg_advisory_xact_lock_shared({WRITE_LOCK})
 """  # a number of our own
-"""The lock is taken before rows, and thus ids, exist. The commit does not wait for the disk."""
+"""The lock is taken before rows and their ids exist. The commit does not wait for the disk."""
 RECORDS: Final = (
     "json_to_recordset(%s::json) AS event "
     f"({', '.join(f'{name} {kind}' for name, kind in TYPES.items())})"
@@ -65,7 +62,7 @@ _SQLITE: Final = f"""
         for name in TYPES
     )
 } FROM json_each(%s)
-"""  # noqa: S608  # likewise
+"""  # noqa: S608  # as above
 
 
 def write_events(rows: Sequence[JsonObject], *, at: datetime) -> None:
@@ -80,11 +77,8 @@ def write_events(rows: Sequence[JsonObject], *, at: datetime) -> None:
     sql = _POSTGRESQL if connection.vendor == "postgresql" else _SQLITE
     moment = connection.ops.adapt_datetimefield_value(at)
     values = [moment, orjson.dumps(rows).decode()]
-    # A single statement is atomic, so it may use the faster path for reads, without a cursor.
-    is_postgresql = connection.vendor == "postgresql"
-    if not is_postgresql or cast("PostgreSQL", connection).read(sql, values) is None:
-        with connection.cursor() as cursor:
-            cursor.execute(sql, values)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
 
 
 def last_settled_id() -> int | None:

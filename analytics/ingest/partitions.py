@@ -96,7 +96,10 @@ def _lock_maintenance() -> Iterator[bool]:
             cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_MAINTENANCE_LOCK])
             yield bool(cursor.fetchone()[0])
     except OperationalError as error:
-        logger.warning("the months of views and clicks are kept later: %s", error)
+        logger.warning(
+            "cannot maintain the monthly partitions of analytics now; the next task tries again: %s",
+            error,
+        )
 
 
 def _create_partition(month: date) -> None:
@@ -125,7 +128,7 @@ def _drop_partition(month: date, counted_to: int) -> bool:
         cursor.execute(f"LOCK TABLE ONLY {_TABLE} IN ACCESS EXCLUSIVE MODE")
         if month not in months():
             return False
-        cursor.execute(f"SELECT coalesce(max(id), 0) FROM {name}")  # noqa: S608  # likewise
+        cursor.execute(f"SELECT coalesce(max(id), 0) FROM {name}")  # noqa: S608  # as above
         # Events that are not added up yet must not be lost.
         if cursor.fetchone()[0] > counted_to:
             return False

@@ -67,7 +67,7 @@ _SQLITE: Final = f"""
     )
     SELECT event.created_at, {_SELECTED} FROM given AS event LEFT JOIN post ON post.id = event.place
     WHERE {_FITS} ORDER BY event.place
-"""  # noqa: S608  # likewise
+"""  # noqa: S608  # as above
 
 
 def write_seen(rows: Sequence[JsonObject], *, at: datetime) -> int:

@@ -40,7 +40,7 @@ from proofroom.core.database.sqlite import short_busy_timeout
 
 logger = logging.getLogger(__name__)
 CHUNK_SIZE: Final = 20_000
-"""Maximum events of one transaction, and thus of the catch-up before a report."""
+"""Maximum events of one transaction, and so of the catch-up before a report."""
 _SCHEDULED_CHUNK_SIZES: Final = {"postgresql": 200_000, "sqlite": 50_000}
 """Chunk sizes of the scheduler. Larger chunks write equal counts once; on SQLite other writers wait meanwhile."""
 _STATE_ID: Final = 1
@@ -93,9 +93,9 @@ def catch_up() -> None:
         with short_busy_timeout(_REPORT_TIMEOUT):
             add_up()
     except OperationalError as error:
-        logger.info("a report is read without what came last: %s", error)
+        logger.info("a report lacks the latest events: %s", error)
     except DatabaseError:
-        logger.exception("a report is read without what came last, as it cannot be added up")
+        logger.exception("a report lacks the latest events, because they cannot be aggregated")
 
 
 def add_all(seconds: float) -> int:
@@ -147,7 +147,7 @@ def sum_months(table: RollupTable, first: date, end: date) -> None:
     sums = ", ".join(f"SUM({name})" for name in table.sums)
     is_on_postgresql = connection.vendor == "postgresql"
     month = "date_trunc('month', day)::date" if is_on_postgresql else "date(day, 'start of month')"
-    # The names are those of the table; the values are parameters.
+    # The names come from the table; the values are parameters.
     statement = (
         f"INSERT INTO {table.name} (grain, day, {', '.join([*keys, *table.sums])}) "  # noqa: S608  # names of our own
         f"SELECT 'month', {month}, {', '.join(keys)}, {sums} FROM {table.name} "

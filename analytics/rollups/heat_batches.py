@@ -7,10 +7,10 @@ cell and up to `MAX_HITS` hits of it:
     bits 41 to 60: the cell: its row (13 bits) and its column (7)
     bits 32 to 40: number of hits
     bits 16 to 31: sum of the distances from its left edge, in tenths of its side
-    bits  0 to 15: sum of the distances from its upper edge, likewise
+    bits  0 to 15: sum of the distances from its upper edge, in the same unit
 
 A list may contain a cell several times; readers sum them. Only names and numbers of this package
-are formatted into the statements, hence the marked S608.
+are formatted into the statements, so S608 is ignored there.
 """
 
 from __future__ import annotations

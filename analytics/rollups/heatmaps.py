@@ -134,7 +134,7 @@ def module_clicks(query: HeatmapSpec) -> list[ModuleClicks]:
     rows = _read_cells(
         query,
         of_modules.filter(module_id__in=[id_ for id_, _ in ranked]),
-        f"SELECT module_id, {PLACE} AS place, {SUMS} FROM hit WHERE {PLACE} <> {NO_POSITION << ROW_BITS} "  # noqa: S608  # likewise
+        f"SELECT module_id, {PLACE} AS place, {SUMS} FROM hit WHERE {PLACE} <> {NO_POSITION << ROW_BITS} "  # noqa: S608  # as above
         "GROUP BY module_id, place ORDER BY hits DESC, module_id, place LIMIT %s",
         MAX_SPOTS,
     )

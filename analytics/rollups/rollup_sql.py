@@ -4,7 +4,7 @@ The chunk is a temporary table, so that the JSON of events is parsed and validat
 sums by post and dimension, from which the counts of the site and of posts are computed. A dialect
 contains the expressions that differ between the two databases, so that each counting rule is
 written once. Only names, patterns and numbers of this package are formatted into the statements,
-hence the marked S608.
+so S608 is ignored there.
 """
 
 from __future__ import annotations

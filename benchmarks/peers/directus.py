@@ -120,7 +120,7 @@ def _post(server: Server, path: str, body: Mapping[str, object]) -> None:
         json.dumps(body).encode(),
         {"Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
     )
-    urllib.request.urlopen(request, timeout=60).close()  # noqa: S310  # likewise
+    urllib.request.urlopen(request, timeout=60).close()  # noqa: S310  # as above
 
 
 def _copy_posts(url: str, address: str, posts: int) -> list[UUID]:

@@ -39,8 +39,8 @@ class DeliveredViewSet(ApiViewSet):
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
-    parameters: ClassVar[Mapping[str, Collection[str]]] = {}
-    """Query parameters that an action's responses depend on; for actions without an entry, all parameters."""
+    parameters: ClassVar[Mapping[str, Collection[str]]]
+    """Query parameters that the responses of each read depend on."""
     live_state = NO_STATE
     """State of the content in the response, or an earlier state."""
 
@@ -76,12 +76,9 @@ class DeliveredViewSet(ApiViewSet):
         self.live_state = state
         answers.follow(state, tags_changed_since)
         action = self.action_map.get(str(request.method).lower(), "")
-        parameters = self.parameters.get(action)
-        query = request.META.get("QUERY_STRING", "")
-        # Unknown parameters don't change the response, and could be used to fill the cache.
-        if query and parameters is not None:
-            query = reduced_query(query, parameters)
-        key = f"{request.path}?{query}"
+        # Other parameters don't change the response, and could be used to fill the cache.
+        parameters = self.parameters[action] if action else ()
+        key = f"{request.path}?{reduced_query(meta.get('QUERY_STRING', ''), parameters)}"
         cached = answers.get(state, key)
         if cached is None:
             with collect_tags() as tags:

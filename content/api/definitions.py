@@ -45,7 +45,7 @@ class RegisteredModuleAnswer(StaticModuleAnswer):
     """A module type, and whether the given post type allows it."""
 
     allowed_scopes: list[ScopeText]
-    allowed_post_types: list[str] = Field(description="Empty: every post type.")
+    allowed_post_types: list[str] = Field(description="Empty means every post type.")
     ai_guidance: GuidanceAnswer = Field(validation_alias="ai")
     allowed: bool
     excluded_because: str | None

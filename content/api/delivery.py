@@ -54,7 +54,12 @@ class ArmAnswer(TypedDict):
     id: UUID
     variation: str
     weight: Annotated[
-        int, Field(ge=1, le=100, description="Percent of the visitors; the post has the rest.")
+        int,
+        Field(
+            ge=1,
+            le=100,
+            description="The share of visitors, in percent. The original gets the rest.",
+        ),
     ]
 
 
@@ -64,10 +69,12 @@ class DeliveredPostAnswer(LivePostFields):
     modules: list[LiveModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
     variations: NotRequired[
-        Annotated[list[ArmAnswer], Field(description="While variations of it run.")]
+        Annotated[
+            list[ArmAnswer], Field(description="Set while variations of the post are running.")
+        ]
     ]
     variationOf: NotRequired[
-        Annotated[UUID, Field(description="The post in whose place this variation is shown.")]
+        Annotated[UUID, Field(description="The original post, which this variation replaces.")]
     ]
     variation: NotRequired[Annotated[str, Field(description="The name of this variation.")]]
 
@@ -194,7 +201,7 @@ def variation_of(request: HasQuery) -> str:
     """Return the variation name from the query, or an empty string. 422 for an invalid name."""
     name = request.query_params.get("variation", "")
     if name and not _NAME.fullmatch(name):
-        raise invalid("variation", "variation names one, like B.")
+        raise invalid("variation", "variation must be a name such as B.")
     return name
 
 
@@ -207,5 +214,7 @@ def fields_of(request: HasQuery, known: Collection[str]) -> Collection[str] | No
     wanted = {name.strip() for name in text[:FIELDS_MAX].split(",")}
     unknown = sorted(wanted.difference(known))
     if unknown or len(text) > FIELDS_MAX:
-        raise invalid("fields", f"fields names some of: {', '.join(sorted(known))}; with commas.")
+        raise invalid(
+            "fields", f"fields must be a comma-separated list of: {', '.join(sorted(known))}."
+        )
     return wanted

@@ -51,11 +51,11 @@ class ReplacedPlaceAnswer(Answer):
 class ReplacedAnswer(Answer):
     """The replacements made, or to be made."""
 
-    id: UUID | None = Field(description="To undo it; null where nothing was.")
+    id: UUID | None = Field(description="The ID for undoing it; null if nothing was replaced.")
     dry_run: bool
     total: int = Field(ge=0)
     tables: dict[str, Count]
-    sample: list[ReplacedPlaceAnswer] = Field(description="The first fifty places.")
+    sample: list[ReplacedPlaceAnswer] = Field(description="The first 50 matches.")
 
 
 class ReplacementAnswer(Answer):
@@ -79,7 +79,7 @@ class UndoneAnswer(Answer):
     id: UUID
     restored: int = Field(ge=0)
     kept_total: int = Field(ge=0)
-    kept: list[KeptPlaceAnswer] = Field(description="The first fifty of those that stayed.")
+    kept: list[KeptPlaceAnswer] = Field(description="The first 50 matches that were not replaced.")
 
 
 class FindReplace(Body):

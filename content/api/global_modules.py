@@ -46,7 +46,7 @@ class GlobalModuleAnswer(Answer):
     props: dict[str, Any]
     version: int = Field(ge=1)
     affected_posts: int = Field(
-        ge=0, validation_alias="affected", description="Posts that show it."
+        ge=0, validation_alias="affected", description="The number of posts that show it."
     )
     updated_at: datetime
     # Cached JSON of the type; lists omit it.

@@ -41,7 +41,7 @@ class PlaceAnswer(Answer):
     type: str
     scope: ScopeText
     locked: bool
-    props: dict[str, Any] = Field(description="Of a global module: its overrides.")
+    props: dict[str, Any] = Field(description="The overrides of a global module.")
     global_slug: str | None
     order_index: int = Field(ge=0)
 
@@ -59,10 +59,10 @@ class ModuleGroupAnswer(Answer):
         str,
         Field(
             json_schema_extra={"enum": ["code", "stored"]},
-            description="Groups that are code cannot be changed here.",
+            description="Groups defined in code cannot be changed here.",
         ),
     ]
-    version: int | None = Field(description="Null for a group that is code.")
+    version: int | None = Field(description="Null for a group defined in code.")
 
 
 class ModuleGroupDeletedAnswer(Answer):

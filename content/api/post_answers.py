@@ -184,7 +184,7 @@ class LivePostFields(_ListedPost, _LiveFields):
     """The fields of a published post, with related data."""
 
     customFields: Annotated[
-        dict[str, Any], Field(description="By the names that the post type gives.")
+        dict[str, Any], Field(description="By the field names of the post type.")
     ]
     taxonomyTermIds: list[UUID]
     translations: list[TranslationAnswer]
@@ -203,10 +203,13 @@ class PostAnswer(LivePostFields, _OwnFields):
     weight: Annotated[int, Field(ge=1, le=100)] | None
     running: Annotated[
         bool | None,
-        Field(description="Whether visitors are shown it; null of what is no variation."),
+        Field(
+            description="Whether the variation is shown to visitors; null if the post is not a variation."
+        ),
     ]
     isPlaceholder: Annotated[
-        bool, Field(description="Made by an agent, and nothing of it approved yet.")
+        bool,
+        Field(description="Whether an agent created the post and nothing in it was approved yet."),
     ]
     layers: LayersAnswer
 
@@ -262,13 +265,15 @@ class ExportAnswer(_DocumentParts):
 class PostFields(_WrittenFields, total=False):
     """The writable fields of a post."""
 
-    customFields: Annotated[dict[str, Any], Field(description="Merged name by name.")]
+    customFields: Annotated[
+        dict[str, Any], Field(description="Merged by name with the stored fields.")
+    ]
     taxonomyTermIds: list[UUID]
     publishedAt: Annotated[
         datetime | None,
         Field(
-            description="The first publication, in the past. A change needs `posts.publish`; null only of what is "
-            "not published."
+            description="The first publication, in the past. Changing it needs `posts.publish`. Null is only "
+            "allowed for a post that is not published."
         ),
     ]
 
@@ -291,6 +296,6 @@ class PostChanges(PostFields, total=False):
     status: StatusText | None
     modules: Annotated[
         list[dict[str, Any]],
-        Field(description="Only as they were read: they are changed at their own addresses."),
+        Field(description="Must be unchanged: modules have their own endpoints."),
     ]
-    version: Annotated[Index | None, Field(description="Of the last read.")]
+    version: Annotated[Index | None, Field(description="The version you last read.")]

@@ -56,13 +56,13 @@ class TranslationStateAnswer(Answer):
     url: str = Field(validation_alias="path")
     translated_from: UUID | None = Field(
         validation_alias="translated_from_id",
-        description="The post that it was made from; null for the first one.",
+        description="The post it was translated from; null for the original.",
     )
     stale_paths: list[str] = Field(
-        description="Its values whose source changed since they were written."
+        description="Values whose source changed after they were translated."
     )
     untranslated_paths: list[str] = Field(
-        description="Its texts that were copied from the source and not translated yet."
+        description="Texts copied from the source and not translated yet."
     )
     new_modules: list[UntranslatedModuleAnswer]
     removed_modules: list[OrphanedModuleAnswer]

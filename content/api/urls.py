@@ -7,12 +7,14 @@ from django.urls import path
 from proofroom.core.api.lazy_views import LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
+PublicTermViewSet = LazyViewSet("content.api.delivered_terms.PublicTermViewSet")
 PublicPostViewSet = LazyViewSet("content.api.delivery.PublicPostViewSet")
 FindReplaceViewSet = LazyViewSet("content.api.find_replace.FindReplaceViewSet")
 GlobalModuleViewSet = LazyViewSet("content.api.global_modules.GlobalModuleViewSet")
 ImportViewSet = LazyViewSet("content.api.import_post.ImportViewSet")
 ModuleGroupViewSet = LazyViewSet("content.api.module_groups.ModuleGroupViewSet")
 ModuleViewSet = LazyViewSet("content.api.modules.ModuleViewSet")
+PostCheckViewSet = LazyViewSet("content.api.post_checks.PostCheckViewSet")
 PostViewSet = LazyViewSet("content.api.posts.PostViewSet")
 TrashViewSet = LazyViewSet("content.api.posts.TrashViewSet")
 ReviewViewSet = LazyViewSet("content.api.review.ReviewViewSet")
@@ -20,12 +22,15 @@ RevisionViewSet = LazyViewSet("content.api.revisions.RevisionViewSet")
 TranslationViewSet = LazyViewSet("content.api.translations.TranslationViewSet")
 UrlPatternViewSet = LazyViewSet("content.api.url_patterns.UrlPatternViewSet")
 VariationViewSet = LazyViewSet("content.api.variations.VariationViewSet")
+XliffViewSet = LazyViewSet("content.api.xliff.XliffViewSet")
 
 post = "posts/<str:post_id>"
 shared = "modules/global/<str:global_slug>"
 urlpatterns = [
     path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
+    path("public/terms", PublicTermViewSet.as_view({"get": "list"})),
+    path("public/terms/<str:term_id>", PublicTermViewSet.as_view({"get": "retrieve"})),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),
     path("posts/import", ImportViewSet.as_view({"post": "create"})),
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),
@@ -37,6 +42,8 @@ urlpatterns = [
     path(f"{post}/export", PostViewSet.as_view({"get": "export"})),
     path(f"{post}/translations", TranslationViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/translations/up-to-date", TranslationViewSet.as_view({"post": "up_to_date"})),
+    path(f"{post}/xliff", XliffViewSet.as_view({"get": "export"})),
+    path("xliff", XliffViewSet.as_view({"post": "create"})),
     path(f"{post}/variations", VariationViewSet.as_view({"get": "list", "post": "create"})),
     path(f"{post}/variations/<str:variation_id>", VariationViewSet.as_view({"patch": "change"})),
     path(f"{post}/promote-variation", VariationViewSet.as_view({"post": "promote"})),
@@ -76,6 +83,7 @@ urlpatterns = [
     path(f"{post}/review/reject", ReviewViewSet.as_view({"post": "reject_review"})),
     path(f"{post}/ai-review/submit", ReviewViewSet.as_view({"post": "submit"})),
     path(f"{post}/ai-review/reject", ReviewViewSet.as_view({"post": "reject_ai_review"})),
+    path(f"{post}/checks", PostCheckViewSet.as_view({"get": "retrieve"})),
     path(f"{post}/revisions", RevisionViewSet.as_view({"get": "list"})),
     path(f"{post}/revisions/compare", RevisionViewSet.as_view({"get": "compare"})),
     path(f"{post}/revisions/<str:revision_id>", RevisionViewSet.as_view({"get": "retrieve"})),

@@ -38,11 +38,11 @@ class VariationAnswer(Answer):
         ge=1,
         le=100,
         validation_alias="variation_weight",
-        description="Percent of the visitors, while it runs.",
+        description="The share of visitors, in percent, while the variation is running.",
     )
     running: bool = Field(
         validation_alias="variation_running",
-        description="Whether visitors of the original are shown it.",
+        description="Whether the variation is shown to visitors of the original.",
     )
     title: str
     status: StatusText
@@ -56,7 +56,9 @@ class RestAnswer(Answer):
 
     id: UUID
     weight: int = Field(
-        ge=0, le=100, description="Percent of the visitors: what running ones leave."
+        ge=0,
+        le=100,
+        description="The share of visitors, in percent: at most what the other running variations leave.",
     )
 
 

@@ -38,8 +38,8 @@ from proofroom.archive.registry import ArchiveKind
 from proofroom.archive.rows import format_moment
 from proofroom.core.batches import batches
 from proofroom.core.database.table_statistics import refresh_statistics
-from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.slugs import cut_slug
 
 _KNOWN: Final = "posts.known"
 """Job state key: True if posts of the archive already existed."""

@@ -172,7 +172,7 @@ class DeclaredPostFields:
     )
     excerpt: str = Textarea(
         label="Excerpt",
-        help="Shown in lists.",
+        help="Short summary for lists and search results.",
         max_length=EXCERPT_MAX,
         listed=True,
         search_weight="B",

@@ -27,9 +27,11 @@ from content.find_replace.documents import (
 from content.layers.live import Written, record_updates, write_many
 from content.models import ModuleInstance, Post, PostModule
 from content.modules.global_modules import changed_prop_names, global_document
+from content.post_checks.results import require_live_change
 from content.rules import check_changes
 from content.rules.references import PropsChange, check_props
 from content.store import post_repository
+from content.store.content_links import update_global_links
 from content.store.media_usage import update_global_references
 from content.store.scopes import changeable_by
 from content.store.search import keep_words_of_global
@@ -111,6 +113,7 @@ def _edit_and_validate(
         if not hands:
             return before, []
         after = check_changes(post=post, before=before, after=wanted, actor=actor)
+        require_live_change([(post, before, after)])
     except RuleViolation as error:
         # Errors of modules already name the module in their path.
         own = {path for path in error.details if path.startswith("modules.")}
@@ -195,6 +198,7 @@ def _write(
     ModuleInstance.objects.bulk_update(rows, names, batch_size=100)
     record_revisions(GLOBAL_MODULE, written, actor=actor, reason=reason)
     update_global_references(before)
+    update_global_links(before)
     for row in rows:
         keep_words_of_global(row.pk, actor)
     payloads: list[tuple[None, JsonObject]] = [

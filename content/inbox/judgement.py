@@ -27,9 +27,14 @@ from content.document.differences import Comparison, Difference, DifferenceKind
 from content.document.document import PostDocument
 from content.document.post_fields import POST_FIELDS
 from content.models import ModuleInstance, Post, Status
+from content.post_checks.proposals import BrokenRule, find_broken_rules, text_of_value
 from content.store.layer_state import LayerView, mark_of
 from content.store.search import TABLE
-from content.translations.source_mismatches import changed_mismatches, load_sources
+from content.translations.source_mismatches import (
+    TranslationSource,
+    changed_mismatches,
+    load_sources,
+)
 from proofroom.core.hooks import Hook
 from proofroom.core.search import find_present
 from proofroom.definitions import custom_text_of, text_of
@@ -46,11 +51,12 @@ change_sources: Hook[[Collection[str]], Iterable[str]] = Hook()
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The findings in a change, and its risk for a published post (`live`) and for others (`draft`)."""
+    """The findings in a change, its risk for a published post (`live`) and for others (`draft`), and broken rules."""
 
     findings: Findings
     draft: Risk
     live: Risk
+    rules: tuple[BrokenRule, ...] = ()
 
     def risk(self, status: str) -> Risk:
         return self.live if status == Status.PUBLISHED else self.draft
@@ -66,7 +72,10 @@ class JudgedChange:
 
 
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
-    """Assess changes of a layer. At most five queries, plus the queries of `change_sources`."""
+    """Assess changes of a layer.
+
+    At most five queries, plus those of `change_sources` and of `find_broken_rules`.
+    """
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)
     language = view.document.locale
@@ -81,6 +90,9 @@ def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[Judged
     source = load_sources([post]).get(post.pk) if listed else None
     mismatches = changed_mismatches(view, source) if source is not None else {}
     used, known = _look_up(post, view, examined, source.document if source else None)
+    broken = find_broken_rules(
+        post, view.below, view.document, listed, _source_texts(listed, source)
+    )
     found: list[JudgedChange] = []
     for change, comparison, examination in zip(listed, compared, examined, strict=True):
         findings = conclude(examination, used=used, known=known)
@@ -97,8 +109,16 @@ def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[Judged
             )
             for is_live in (False, True)
         )
-        found.append(JudgedChange(change, comparison, Judgement(findings, draft, live)))
+        judgement = Judgement(findings, draft, live, broken.get(change.path, ()))
+        found.append(JudgedChange(change, comparison, judgement))
     return found
+
+
+def _source_texts(changes: Iterable[Change], source: TranslationSource | None) -> dict[str, str]:
+    """Return the texts of a translation's source, by path of the change."""
+    if source is None:
+        return {}
+    return {change.path: text_of_value(source.value_for(change.path)) for change in changes}
 
 
 def _examine(change: Change, comparison: Comparison, language: str) -> Examination:

@@ -32,13 +32,14 @@ from content.document.differences import (
 from content.inbox.judgement import JudgedChange, Judgement, judge
 from content.layers import LayerView
 from content.models import Draft, Post, QueuedChange
+from content.post_checks.proposals import BrokenRule
 from content.store.digest import fingerprint, keyed_hash, value_hash
 from content.store.layer_state import Attribution, mark_of, open_layers_of_many
 from proofroom.core.database.compiled_queries import Update
 from proofroom.core.diagnostics.doctor import CheckResult
 from proofroom.core.json import Json, JsonObject
 
-_ROWS_VERSION: Final = 4
+_ROWS_VERSION: Final = 5
 """Version of the rows. Increase it when equal changes would get different rows: then all rows are rebuilt."""
 _MARK_LENGTH: Final = 8
 _NOBODY: Final = Attribution(user_id=None, user="", via="", at="")
@@ -115,7 +116,7 @@ def build_row(
         flags=list(judgement.live.flags),
         weight=judgement.risk(post.status).level,
         rank=judgement.live.rank,
-        findings=findings_to_json(judgement.findings),
+        findings=judgement_to_json(judgement),
         is_ai=by.is_ai,
         author_account=by.user_id,
         author_name=by.user,
@@ -158,7 +159,13 @@ def stored_judgement(row: QueuedChange) -> Judgement:
     """Return the judgement stored in a row. No query."""
     flags = tuple(row.flags)
     draft, live = (Risk(cast(Level, level), flags) for level in (row.risk, row.risk_live))
-    return Judgement(findings_from_json(row.findings), draft, live)
+    return Judgement(findings_from_json(row.findings), draft, live, rules_of(row))
+
+
+def rules_of(row: QueuedChange) -> tuple[BrokenRule, ...]:
+    """Return the broken rules stored in a row. No query."""
+    stored = cast("list[JsonObject]", row.findings.get("rules", []))
+    return tuple(map(BrokenRule.from_json, stored))
 
 
 def similarity_key(view: LayerView, change: Change, by: Attribution, comparison: Comparison) -> str:
@@ -282,6 +289,14 @@ def to_json(comparison: Comparison) -> list[Json]:
         }
         for line in comparison.lines
     ]
+
+
+def judgement_to_json(judgement: Judgement) -> JsonObject:
+    """Return the findings and the broken rules of a change."""
+    found = findings_to_json(judgement.findings)
+    if judgement.rules:
+        found["rules"] = [rule.to_json() for rule in judgement.rules]
+    return found
 
 
 def findings_to_json(findings: Findings) -> JsonObject:

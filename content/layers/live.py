@@ -16,8 +16,10 @@ from content.document.changes import Changes, diff
 from content.document.document import PostDocument
 from content.models import ModuleInstance, Post, PostModule, Provenance, Revision
 from content.paths.tree_changes import Following, check_below, update_descendant_paths
+from content.post_checks.results import require_live_change, require_publishable
 from content.rules.check import check_parent, unique_constraint_error
 from content.store import post_repository, search
+from content.store.content_links import update_live_links
 from content.store.layer_state import (
     Attribution,
     Marks,
@@ -43,7 +45,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_post,
 )
 from proofroom.core.database.compiled_queries import new_instance
-from proofroom.core.database.inserts import insert_rows, update_row, upsert_rows
+from proofroom.core.database.inserts import insert_rows, upsert_rows
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
@@ -76,6 +78,8 @@ def write_live(
         return None
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require(PUBLISH)
+        require_publishable(post, after)
+    require_live_change([(post, before, after)])
     if has_revision is None:
         has_revision = post.revisions.filter(version=post.version).exists()
     # Without a revision, the current version could not be restored.
@@ -106,6 +110,7 @@ def write_live(
     if "post.slug" in changes.paths:
         post.variations.update(slug=post.slug)
     update_live_references([(post, before, after)])
+    update_live_links([(post, before, after)])
     following = update_descendant_paths(post, actor) if moves else Following()
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
@@ -135,12 +140,12 @@ def write_live(
 
 def _save(post: Post, changes: Changes, actor: Actor) -> None:
     if {"post.slug", "post.parentId"}.isdisjoint(changes.paths):
-        update_row(post)
+        post.save(force_update=True)
         return
     try:
         # A savepoint, so that the query for the other post still works after the error.
         with transaction.atomic():
-            update_row(post)
+            post.save(force_update=True)
     except IntegrityError:
         # Two writers can choose the same slug between the check and this write. The unique constraint decides.
         raise unique_constraint_error(post, actor) from None
@@ -241,6 +246,8 @@ def write_many(
     actor.require_person("change live content")
     if not written:
         return
+    rewrites = [(item.post, item.before, item.after) for item in written]
+    require_live_change(rewrites)
     _add_missing_revisions(written)
     for item in written:
         item.post.version += 1
@@ -262,7 +269,8 @@ def write_many(
         ]
         Post.objects.bulk_update(changed, sorted(columns), batch_size=100)
     _save_modules(written)
-    update_live_references([(item.post, item.before, item.after) for item in written])
+    update_live_references(rewrites)
+    update_live_links(rewrites)
     revisions = [
         revision_row(item.post, item.after, item.changes, actor, reason) for item in written
     ]

@@ -39,13 +39,18 @@ An exception refuses the edit."""
 
 @dataclass(frozen=True, slots=True)
 class Staged:
-    """`paths`: the paths that this call changed. `document`: the current document of the layer."""
+    """The result of a call.
+
+    `paths`: the paths that this call changed. `document`: the current document of the layer. `replaced`: pairs of a
+    path and the author of a staged value that this call overwrote, if it was another one.
+    """
 
     post: Post
     layer: Layer
     version: int
     paths: tuple[str, ...]
     document: PostDocument
+    replaced: tuple[tuple[str, str], ...] = ()
 
 
 def require_layer(actor: Actor, layer: Layer) -> None:
@@ -111,6 +116,11 @@ def stage(
         # An edit inside a module that the layer added appears as a change of that whole module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
             marks[path] = Attribution.of(actor, reason=reason)
+    replaced = tuple(
+        (path, author)
+        for path in own
+        if path in view.changes.paths and (author := _other_author(view.marks.get(path), actor))
+    )
     before_layer_staged(view, post, actor, own)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     outbox.record(
@@ -126,4 +136,15 @@ def stage(
     )
     if post.is_placeholder:
         require_written_in_scope(post, actor)  # the proposal decides its scope
-    return Staged(post, layer, draft.version, own, document)
+    return Staged(post, layer, draft.version, own, document, replaced)
+
+
+def _other_author(mark: Attribution | None, actor: Actor) -> str:
+    """Return the author of a staged value; empty if the actor wrote it."""
+    if mark is None:
+        return ""
+    if mark.edited_by:
+        return mark.edited_by
+    own = Attribution.of(actor)
+    writers = [(one.user_id, one.agent_id, one.principal) for one in (mark, own)]
+    return "" if writers[0] == writers[1] else mark.agent_id or mark.user

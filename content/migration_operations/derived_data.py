@@ -12,6 +12,7 @@ from django.utils import timezone
 from content.inbox.rows import rebuild
 from content.models import ContentMigration, Draft, Post
 from content.store import post_repository, search
+from content.store.content_links import rebuild_links
 from content.store.layer_state import drafts_of_many, settle
 from content.store.media_usage import rebuild_references
 from proofroom.core import outbox
@@ -36,6 +37,7 @@ def follow_content_migrations() -> int:
     _settle_drafts({UUID(id_) for migration in open_ones for id_ in migration.post_ids})
     search.reindex({UUID(id_) for migration in open_ones for id_ in migration.post_ids})
     rebuild_references()
+    rebuild_links()
     rebuild()
     for migration in open_ones:
         migration.followed_at = timezone.now()

@@ -47,7 +47,7 @@ class StoredRows:
         self.changed: dict[str, int] = {}
 
     def lock_posts(self, condition: Q) -> list[UUID]:
-        """Lock posts and thereby their content until the end of the transaction, and return their ids."""
+        """Lock posts, and so their content, until the end of the transaction, and return their ids."""
         return _lock(self._rows("Post").filter(condition))
 
     def with_module(self, module_type: str) -> Q:

@@ -19,6 +19,7 @@ from content.models.post import (
     shown_status,
     status_label,
 )
+from content.models.post_check import AccessibilityReport, CheckedAddress, ContentLink
 from content.models.post_job import JobKind, JobOutcome, PostJob, PostJobItem
 from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
@@ -28,8 +29,11 @@ from proofroom.core.background_jobs.models import JobState
 
 __all__ = [
     "UNPUBLISHED",
+    "AccessibilityReport",
     "Autosave",
     "BatchState",
+    "CheckedAddress",
+    "ContentLink",
     "ContentMigration",
     "CopyOrigin",
     "DecisionBatch",

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from content.models import ModuleInstance
 from content.rules.references import PropsChange, check_props, drop_missing_props_references
+from content.store.content_links import update_global_links
 from content.store.global_module_queries import find_global, placements_of
 from content.store.layer_state import check_version
 from content.store.media_usage import drop_global_references, update_global_references
@@ -84,6 +85,7 @@ def create_global(
         message = _("Another global module already uses the slug %(slug)r.") % {"slug": slug}
         raise invalid("globalSlug", message, code="slug_taken") from None
     update_global_references([(module, None)])
+    update_global_links([(module, None)])
     record_revisions(
         GLOBAL_MODULE,
         [SharedChange(module.pk, module.version, global_document(module))],
@@ -271,6 +273,7 @@ def _write(module: ModuleInstance, document: JsonObject, actor: Actor, reason: s
     module.version += 1
     module.save(update_fields=["label", "props", "version", "updated_at"])
     update_global_references([(module, before)])
+    update_global_links([(module, before)])
     change = SharedChange(
         module.pk, module.version, global_document(module), earlier_version, earlier, earlier_at
     )

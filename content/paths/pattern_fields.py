@@ -39,7 +39,7 @@ Pattern = Annotated[
             label=gettext_lazy("Pattern"),
             max_length=PATTERN_MAX,
             help_text=gettext_lazy(
-                "For example /news/{yyyy}/{slug}. Variables: {slug}, {path} "
+                "For example, /news/{yyyy}/{slug}. Variables: {slug}, {path} "
                 "(including parent pages), {locale}, {yyyy}, {mm}, {dd}. Old "
                 "addresses redirect to the new ones."
             ),
@@ -63,15 +63,15 @@ class NewPattern(Body, answered_by=UrlPatternAnswer):
         ),
     ] = Field(min_length=1, max_length=12)
     pattern: Pattern = Field(
-        description="Like /news/{yyyy}/{slug}; {slug} {path} {locale} {yyyy} {mm} {dd}."
+        description="A path such as /news/{yyyy}/{slug}. Variables: {slug} {path} {locale} {yyyy} {mm} {dd}."
     )
-    version: int | None = Field(None, ge=0, description="Ignored here.")
+    version: int | None = Field(None, ge=0, description="Ignored when you create one.")
 
 
 class PatternChanges(Body, answered_by=UrlPatternAnswer):
     """Another pattern for the same type and locale."""
 
-    type: Words | None = Field(None, max_length=60, description="Only as it was read.")
-    locale: Words | None = Field(None, max_length=LOCALE_MAX, description="Only as it was read.")
+    type: Words | None = Field(None, max_length=60, description="Must be unchanged.")
+    locale: Words | None = Field(None, max_length=LOCALE_MAX, description="Must be unchanged.")
     pattern: Pattern
-    version: int | None = Field(None, ge=0, description="Of the last read.")
+    version: int | None = Field(None, ge=0, description="The version you last read.")

@@ -120,7 +120,9 @@ def follow_pending(post_id: UUID) -> int:
         return 0
     actor = actor_of_move(row.changed_by)
     if actor is None:
-        logger.warning("what stands below %s stays: there is no active admin", row.post_id)
+        logger.warning(
+            "the pages below %s keep their parent: there is no active admin", row.post_id
+        )
         return 0
     # A concurrent move changes the version and has its own event, so it must not be marked as done here.
     same_move = TreeMove.objects.filter(pk=post_id, version=row.version)
@@ -147,7 +149,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
             path = fill_pattern(pattern(post.type, post.locale), post, slugs_in(tree, post))
         # One post that cannot move must not block the others.
         except RuleViolation as error:
-            logger.warning("post %s keeps its address: %s", post.pk, error.message)
+            logger.warning("post %s keeps its URL: %s", post.pk, error.message)
         else:
             wanted[post.pk] = path
     occupied = {other.path: other.pk for other in find_posts_at(wanted.values())}
@@ -157,7 +159,7 @@ def _move_batch(ids: Sequence[UUID], actor: Actor) -> int:
         if occupied.get(path, post.pk) == post.pk or post.deleted_at is not None:
             moves += set_path(post, path)
         else:
-            logger.warning("post %s keeps its address: %s is taken", post.pk, path)
+            logger.warning("post %s keeps its URL: %s is taken", post.pk, path)
     save_paths([move.post for move in moves])
     record_moves(moves, actor)
     return len(moves)

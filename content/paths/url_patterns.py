@@ -229,7 +229,7 @@ def follow_pending(pattern_id: UUID) -> int:
         return 0
     actor = actor_of_move(row.changed_by)
     if actor is None:
-        logger.warning("the pattern %s is not followed: there is no active admin", row)
+        logger.warning("URL pattern %s is not applied: there is no active admin", row)
         return 0
     moved = move_all(row.type, row.locale, actor)
     # A concurrent change has another version and its own event, so it must not be marked as done here.

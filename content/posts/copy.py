@@ -19,6 +19,7 @@ from content.paths.tree_changes import ancestors_of
 from content.posts.create import empty_document, new_row, set_columns
 from content.rules.check import unique_constraint_error
 from content.store import post_repository
+from content.store.content_links import update_live_links
 from content.store.duplicate import copied_fields, copy_modules
 from content.store.layer_state import event_payload
 from content.store.media_usage import update_live_references
@@ -30,8 +31,8 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.inserts import insert_rows
 from proofroom.core.errors import RuleViolation
-from proofroom.core.i18n.words import cut_slug
 from proofroom.core.json import JsonObject
+from proofroom.core.slugs import cut_slug
 
 MAX_COPIED: Final = 5_000
 """Maximum number of copied pages, including the top page."""
@@ -146,7 +147,9 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
             insert_rows(posts, instances, places, terms)
     except IntegrityError:
         raise unique_constraint_error(posts[0], actor) from None
-    update_live_references([(post, None, document) for post, _empty, document in new])
+    written = [(post, None, document) for post, _empty, document in new]
+    update_live_references(written)
+    update_live_links(written)
     insert_rows(revisions, provenance)
     keep_words([post.pk for post in posts], actor)
     outbox.record_all("post.created", things, actor=actor)

@@ -18,11 +18,13 @@ from content.document.document import PostDocument
 from content.layers.live import provenance_rows, revision_row, tags_of
 from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
+from content.post_checks.results import require_publishable
 from content.posts.publication_date import check_published_at
 from content.rules import check_changes
 from content.rules.check import translation_taken, unique_constraint_error
 from content.rules.place_scope import require_kind_in_scope, require_place_in_scope
-from content.store import post_repository, search
+from content.store import lane, post_repository, search
+from content.store.content_links import update_live_links
 from content.store.document_edits import patch_fields, seed_group
 from content.store.duplicate import pair_modules
 from content.store.layer_state import event_payload
@@ -39,8 +41,9 @@ from proofroom.core.database.compiled_queries import new_instance
 from proofroom.core.database.inserts import insert_unless_conflict
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
-from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import Json
+from proofroom.core.lane.session import is_lane
+from proofroom.core.slugs import slug_of
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"
@@ -129,6 +132,8 @@ def create_post(
     if translation_of is not None:
         source = post_repository.load(translation_of)
         record_source(post, source, document, pair_modules(source, document))
+    if status == Status.PUBLISHED or document.fields.get("publishAt") is not None:
+        require_publishable(post, document)
     record_created(post, changes, actor, source=translation_of)
     return post
 
@@ -234,15 +239,18 @@ def insert_placeholder(post: Post, actor: Actor) -> None:
     empty = empty_document(post)
     post.path = path_for(post)
     revision = revision_row(post, empty, diff(empty, empty), actor, "created")
-    if not insert_unless_conflict(post, [revision], updates=search.words_of_post(post, empty)):
+    words, tags = search.words_of_post(post, empty), tags_of(post)
+    if is_lane():
+        is_made = lane.make_proposed_post(post, revision, tags)
+        for update in words if is_made else ():
+            update.execute()
+        tags = []  # the function has changed the content version
+    else:
+        is_made = insert_unless_conflict(post, [revision], updates=words)
+    if not is_made:
         raise unique_constraint_error(post, actor)
-    outbox.record(
-        "post.created",
-        actor=actor,
-        post_id=post.pk,
-        payload=event_payload(post),
-        tags=tags_of(post),
-    )
+    payload = event_payload(post)
+    outbox.record("post.created", actor=actor, post_id=post.pk, payload=payload, tags=tags)
 
 
 def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | None) -> Post:
@@ -303,4 +311,5 @@ def insert(
     if not insert_unless_conflict(post, *rows, [revision], provenance, updates=words):
         raise unique_constraint_error(post, actor)
     update_live_references([(post, None, document)])
+    update_live_links([(post, None, document)])
     return changes

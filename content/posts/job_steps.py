@@ -96,7 +96,7 @@ def _copy_level(items: Items, below: Mapping[UUID, UUID], actor: Actor) -> None:
 def _explain(item: PostJobItem, error: Exception) -> str:
     if isinstance(error, CmsError):
         return error.message
-    logger.error("the page %s cannot be copied", item.post, exc_info=error)
+    logger.error("cannot copy page %s", item.post, exc_info=error)
     return str(DEFECT_TEXT)
 
 

@@ -15,6 +15,9 @@ from django.utils.translation import gettext as _
 
 from content.layers.live import tags_of
 from content.models import Post, QueuedChange, Status
+from content.post_checks.registry import blocking_checks
+from content.post_checks.results import require_publishable
+from content.store import post_repository
 from content.store.layer_state import event_payload, lock_post
 from content.store.post_paths import check_paths_are_free, path_for, set_path
 from content.store.publish_permissions import status_permission
@@ -83,6 +86,8 @@ def move_status(
         message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved", details={"status": [message]})
     actor.require(status_permission(status))
+    if status == Status.PUBLISHED and blocking_checks(post.type):
+        require_publishable(post, post_repository.load(post))
     if status != Status.PUBLISHED:
         stop(post, actor)
         stop_variations(post, actor)
@@ -165,15 +170,17 @@ def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
             _require_language(post)
             move_status(post=post, status=Status.PUBLISHED, actor=actor)
     except CmsError as error:
-        logger.warning("post %s is not published on schedule: %s", post_id, error.message)
+        logger.warning("cannot publish post %s on schedule: %s", post_id, error.message)
         _record_failure(post_id, error.message, actor)
         return False
     # The database failed, not the post: nothing is recorded, and the next run tries again.
     except DatabaseError:
-        logger.exception("post %s is not published on schedule now, perhaps soon", post_id)
+        logger.exception(
+            "cannot publish post %s on schedule yet; the next task tries again", post_id
+        )
         return False
     except Exception:
-        logger.exception("post %s is not published on schedule", post_id)
+        logger.exception("cannot publish post %s on schedule", post_id)
         _record_failure(post_id, _("Something went wrong; the log says what."), actor)
         return False
     return True

@@ -24,6 +24,7 @@ from content.document.labels import POST_GROUP, label_of, module_names, prop_lab
 from content.inbox.judgement import Judgement
 from content.layers import LayerView
 from content.models import Layer
+from content.post_checks.proposals import BrokenRule
 from content.store.layer_state import Attribution, mark_of
 
 _MIN_FOLDED: Final = 5
@@ -111,6 +112,7 @@ class ChangeCard:
     length: str = ""
     flags: tuple[Flag, ...] = ()
     mark: Attribution | None = None
+    rules: tuple[BrokenRule, ...] = ()
 
     @property
     def stretches(self) -> list[DiffStretch]:
@@ -228,6 +230,7 @@ def cards_between(
             length=length_note(change.path, change.before, change.after),
             flags=_flags_of(view, mark, change.path) if view is not None else (),
             mark=mark,
+            rules=judgement.rules if judgement else (),
         )
         group.cards.append(card)
     return list(groups.values())

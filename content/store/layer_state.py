@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from content.document.changes import Changes, apply, diff, merge
 from content.document.document import PostDocument
 from content.models import Draft, Layer, Post, Revision
-from content.store import post_repository
+from content.store import lane, post_repository
 from content.store.media_usage import collect_references, staged_references, update_draft_references
 from content.store.scopes import (
     post_not_found,
@@ -35,11 +35,12 @@ from proofroom.core.database.compiled_queries import (
     first_instance,
     instance_from_row,
 )
-from proofroom.core.database.inserts import insert_rows, update_row
+from proofroom.core.database.inserts import insert_rows
 from proofroom.core.database.json_text import JSONObject, rows_as_text
 from proofroom.core.errors import Conflict
 from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.lane.session import is_lane
 from proofroom.core.validation.input_validation import NOT_ON_A_LINE, parse_uuid
 
 NOTE_MAX: Final = 2_000
@@ -238,6 +239,11 @@ _LOCK_POST: Final = CompiledQuery(
         .values(*columns_of(Post))
     )
 )
+_READ_POST: Final = CompiledQuery(
+    lambda post_id: Post.objects.filter(deleted_at__isnull=True, pk=post_id).values(
+        *columns_of(Post)
+    )
+)
 
 
 def lock_post(
@@ -250,7 +256,7 @@ def lock_post(
     the post in this transaction, so its scope is not checked yet.
     """
     id_ = parse_uuid(post_id)
-    post = first_instance(Post, _LOCK_POST.rows(id_)) if id_ is not None else None
+    post = _lock_row(id_) if id_ is not None else None
     if post is None:
         raise post_not_found(post_id)
     # Load the sections before the caller's write, which could move the root of a section.
@@ -260,6 +266,13 @@ def lock_post(
     elif not is_new:
         require_in_scope(post, actor)
     return post
+
+
+def _lock_row(id_: UUID) -> Post | None:
+    if not is_lane():
+        return first_instance(Post, _LOCK_POST.rows(id_))
+    lane.lock_posts([id_])
+    return first_instance(Post, _READ_POST.rows(id_))
 
 
 def lock_post_in(posts: QuerySet[Post], post_id: UUID | str) -> Post | None:
@@ -422,10 +435,12 @@ def save_draft(
         draft.base_revision = None
     elif draft.base_revision_id is None:
         draft.base_revision = post.revisions.order_by("-version").first()
-    if draft._state.adding:
+    if view.layer == Layer.REVIEW and is_lane():
+        lane.submit(draft, view.below.to_json(), document.to_json())
+    elif draft._state.adding:
         insert_rows([draft])
     else:
-        update_row(draft)
+        draft.save(force_update=True)
     update_draft_references(post, draft.layer, used, collect_references(document, changes))
     drifted_paths = {path for path in changes.paths if _is_drifted(path, set(), remaining)}
     now = LayerView(

@@ -18,9 +18,12 @@ from content.store.publish_permissions import PUBLISH
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation, invalid
+from proofroom.core.hooks import Hook
 
 WEIGHTS: Final = range(1, 101)
 _ALL_VISITORS: Final = 100
+before_variation_starts: Hook[[Post], None] = Hook()
+"""Called in the transaction before visitors see a variation. An exception keeps it stopped."""
 
 
 @transaction.atomic
@@ -53,7 +56,10 @@ def change_variation(
     weight_before, was_running = variation.variation_weight, variation.variation_running
     variation.variation_weight = weight_before if weight is None else check_weight(weight)
     variation.variation_running = was_running if running is None else running
-    _check_running(original, variation, starts=variation.variation_running and not was_running)
+    starts = variation.variation_running and not was_running
+    _check_running(original, variation, starts=starts)
+    if starts:
+        before_variation_starts(variation)
     variation.save(update_fields=["variation_weight", "variation_running"])
     if variation.variation_weight != weight_before:
         _record("changed", variation, actor, weight_before=weight_before)

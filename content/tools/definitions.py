@@ -262,7 +262,7 @@ def _schema(found: type[Module]) -> JsonObject:
     result=InspectedModule,
 )
 def inspect_module_definition(actor: Actor, arguments: OfModule) -> JsonObject:
-    """All about a module type: as get_module_schema, with field types, template, defining code and
+    """Everything about a module type: get_module_schema plus field types, template, defining code and
     number of posts."""
     require_module_type(arguments.module_slug, "moduleSlug")
     found = find_module(arguments.module_slug)

@@ -19,7 +19,6 @@ from content.tools.arguments import hint
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.compiled_queries import CompiledQuery
-from proofroom.core.database.event_loop_reads import require_thread
 from proofroom.core.database.row_counts import bounded_count, complete_count, count_rows
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -91,10 +90,9 @@ class PostPage(ToolPage):
     permission="posts.view",
     group="posts",
     result=PostPage,
-    on_event_loop=True,
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
-    """Find posts, also by staged layer; newest change first, with q the best match."""
+    """Find posts, also by staged layer; latest change first, or with q the best match first."""
     _check_names(arguments)
 
     def listed(rows: list[Row]) -> list[JsonObject]:
@@ -108,7 +106,6 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
 
     is_limited = bool(reading_scopes(actor))
     if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_limited:
-        require_thread()
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
         posts = visible_to(posts, actor)
         if arguments.taxonomy_term:
@@ -124,7 +121,7 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
         rows_of = _with_layers(posts, arguments.is_full)
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed, count_rows(posts))
     filters = _filters_of(arguments)
-    # The common case is one precompiled statement, run without leaving the event loop.
+    # The common case is one precompiled statement.
     waiting = arguments.has_review, arguments.has_ai_review
     statement = _first_page(tuple(filters), waiting, arguments.is_full, arguments.limit + 1)
     rows = statement.rows(*filters.values())

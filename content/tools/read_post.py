@@ -101,7 +101,6 @@ class CanonicalPost(Document):
     permission="posts.view",
     group="posts",
     result=PostContextResult,
-    on_event_loop=True,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     """A post to work on: fields, modules of all layers, staged changes with authors. Rich text is {markdown}, in

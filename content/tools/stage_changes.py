@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 from uuid import UUID
 
@@ -9,7 +10,8 @@ from pydantic import Field
 from pydantic.json_schema import SkipJsonSchema
 
 from content import layers, presenters
-from content.document.document import ModuleDocument, PostDocument
+from content.document.changes import TERMS_PATH
+from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers import stage
 from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
@@ -32,7 +34,7 @@ from content.tools.arguments import (
     with_finder,
 )
 from content.tools.rich_text import stored_props
-from content.tools.staging_warnings import StagingWarning, present_warnings, translation_warnings
+from content.tools.staging_warnings import StagingWarning, present_warnings, staging_warnings
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
@@ -108,14 +110,19 @@ class SubmittedResult(Authored):
     conflicts: list[HeldBack]
 
 
-def staged_answer(staged: Staged, writer: Actor, agent_id: str | None) -> JsonObject:
-    """Return the common result of staging tools. Includes the author only if it differs from the named agent."""
+def staged_answer(
+    staged: Staged, writer: Actor, agent_id: str | None, sent: Sequence[str] = ()
+) -> JsonObject:
+    """Return the common result of staging tools. Includes the author only if it differs from the named agent.
+
+    `sent`: paths of the values in the call, to tell which of them changed nothing.
+    """
     return {
         "postId": str(staged.post.pk),
         "layer": staged.layer.value,
         "version": staged.version,
         "staged": list(staged.paths),
-        **present_warnings(translation_warnings(staged, writer)),
+        **present_warnings(staging_warnings(staged, writer, sent)),
         **present_author(writer, agent_id),
     }
 
@@ -126,6 +133,7 @@ def _stage(
     post_id: UUID | str,
     edit: Edit,
     version: int | None = None,
+    sent: Sequence[str] = (),
 ) -> JsonObject:
     writer = resolve_author(actor, proposal.agent_id)
     require_post(post_id, actor)
@@ -137,7 +145,7 @@ def _stage(
         expected_version=version,
         reason=proposal.note,
     )
-    return staged_answer(staged, writer, proposal.agent_id)
+    return staged_answer(staged, writer, proposal.agent_id, sent)
 
 
 @tool(
@@ -161,6 +169,7 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
             arguments.post_id,
             lambda document: document_edits.patch_fields(document, patch),
             arguments.expected_version,
+            sent=_field_paths(patch),
         )
     except RuleViolation as error:
         raise with_finder(error) from None
@@ -225,7 +234,12 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
         )
 
     try:
-        answer = _stage(actor, arguments, post_of_module(id_, actor), edit)
+        sent = [
+            f"modules.{id_}.{part}.{name}"
+            for part, values in (("props", arguments.props), ("overrides", arguments.overrides))
+            for name in values or ()
+        ]
+        answer = _stage(actor, arguments, post_of_module(id_, actor), edit, sent=sent)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
@@ -265,7 +279,19 @@ def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> Json
         arguments,
         arguments.post_id,
         lambda document: document.with_terms(arguments.taxonomy_term_ids),
+        sent=[TERMS_PATH],
     )
+
+
+def _field_paths(patch: Mapping[str, Json]) -> list[str]:
+    """Return the paths of the post fields in a patch."""
+    found: list[str] = []
+    for name, value in patch.items():
+        if name == "customFields" and isinstance(value, Mapping):
+            found += (f"post.{CUSTOM_PREFIX}{key}" for key in value)
+        else:
+            found.append(f"post.{name}")
+    return found
 
 
 def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
@@ -274,7 +300,7 @@ def require_module(document: PostDocument, module_id: str) -> ModuleDocument:
     if module is None:
         raise NotFound(
             f"The module {module_id} is not in AI Review of this post: its removal is staged there, or in Review. "
-            "Call get_post_context to see what stands."
+            "Call get_post_context to see the present draft."
         )
     return module
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal
 from uuid import UUID
 
 from content.comparison.agreement.mismatch_text import advice_text
 from content.comparison.agreement.translation_comparison import SourceMismatch
+from content.document.post_fields import POST_FIELDS
+from content.inbox.rows import findings_from_json, rules_of
 from content.layers.stage import Staged
-from content.models import Post
+from content.models import Post, QueuedChange
 from content.store.layer_state import open_layers_of_many, paths_overlap
 from content.translations.source_mismatches import TranslationSource, load_sources
 from proofroom.core.actor import Actor
@@ -47,6 +49,62 @@ def present_warnings(warnings: Sequence[StagingWarning]) -> JsonObject:
         ]
     listed: list[Json] = [one.model_dump(mode="json", by_alias=True) for one in limited]
     return {"warnings": listed}
+
+
+def staging_warnings(
+    staged: Staged, actor: Actor, sent: Sequence[str] = ()
+) -> list[StagingWarning]:
+    """Return warnings about the values that this call staged, and about values of `sent` that it did not change.
+
+    `sent`: paths of the values in the call. One query, and one more for a translation.
+    """
+    found = translation_warnings(staged, actor)
+    judged = list(_judged_warnings(staged)) if staged.paths else []
+    known = {(one.path, one.code) for one in found}
+    found += [one for one in judged if (one.path, one.code) not in known]
+    for path in staged.paths:
+        if (too_long := _length_warning(path, staged)) is not None:
+            found.append(too_long)
+    for path, author in staged.replaced:
+        message = f"This replaced what {author} had staged here."
+        found.append(StagingWarning(path=path, code="replaced", message=message))
+    for path in sent:
+        if not any(paths_overlap(path, own) for own in staged.paths):
+            message = "This is the present value already. Nothing was staged here."
+            found.append(StagingWarning(path=path, code="unchanged", message=message))
+    return found
+
+
+def _judged_warnings(staged: Staged) -> Iterator[StagingWarning]:
+    """Yield what the assessment of the changes found, as stored with their inbox rows. One query."""
+    rows = QueuedChange.objects.filter(post=staged.post, layer=staged.layer)
+    for row in rows.only("path", "findings").order_by("pk"):
+        if not any(paths_overlap(row.path, path) for path in staged.paths):
+            continue
+        for rule in rules_of(row):
+            if rule.code and any(paths_overlap(rule.path, path) for path in staged.paths):
+                yield StagingWarning(path=rule.path, code=rule.code, message=rule.message)
+        # For a translation, `translation_warnings` compares the language with that of the source.
+        if staged.post.translated_from_id is None:
+            yield from _language_warnings(row, staged.document.locale)
+
+
+def _language_warnings(row: QueuedChange, language: str) -> Iterator[StagingWarning]:
+    for _line, finding in findings_from_json(row.findings).found:
+        if finding.kind == "language":
+            message = f"The text is in {finding.after!r}. Write it in {language!r}."
+            yield StagingWarning(path=row.path, code="language", message=message)
+
+
+def _length_warning(path: str, staged: Staged) -> StagingWarning | None:
+    declared = POST_FIELDS.get(path.removeprefix("post.")) if path.startswith("post.") else None
+    value = staged.document.fields.get(declared.name) if declared is not None else None
+    if declared is None or declared.advised_length is None or not isinstance(value, str):
+        return None
+    if len(value) <= declared.advised_length:
+        return None
+    message = f"{declared.label} has {len(value)} characters. Search engines show about {declared.advised_length}."
+    return StagingWarning(path=path, code="too_long", message=message)
 
 
 def translation_warnings(staged: Staged, actor: Actor) -> list[StagingWarning]:

@@ -120,7 +120,7 @@ class ProposedTranslations(Authored):
     result=TranslationPage,
 )
 def list_post_translations(actor: Actor, arguments: Translations) -> JsonObject:
-    """A post's other languages. stalePaths: the source changed since; untranslatedPaths: text of the source."""
+    """A post's other languages. stalePaths: the source has changed since; untranslatedPaths: the source's text."""
     post = require_post(arguments.post_id, actor)
     seen = visible_to(post_queries.listed_posts(), actor)
     others = seen.filter(translation_group=post.translation_group)

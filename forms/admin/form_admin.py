@@ -24,8 +24,8 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.admin.row_forms import RedisplayAdmin, RowsForm
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
-from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.slugs import ascii_slug_of, numbered_slugs
 from proofroom.core.validation.form_fields import InputForm, with_label
 from proofroom.core.validation.input_validation import reject_unstorable
 

@@ -8,18 +8,19 @@ from django.conf import settings
 from django.contrib import admin, messages
 from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from forms.form_input import is_slug
 from forms.models import FormDefinition, FormSubmission
-from forms.queries import columns_of, titles_of_forms
-from forms.services.submissions import delete_submission
+from forms.queries import addresses_in, columns_of, titles_of_forms
+from forms.services.submissions import delete_submission, record_view
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LabelFilter, LanguageFilter, language
 from proofroom.core.admin.lists import ListAdmin
-from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.database.id_filters import find_by_id
 
 _MAX_BEGINNING = 100
@@ -72,7 +73,13 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
             "title": _("Submissions"),
             "export_url": f"/api/forms/{slug}/submissions/export" if is_slug(slug) else "",
         }
-        return super().changelist_view(request, {**own, **(extra_context or {})})
+        answer = super().changelist_view(request, {**own, **(extra_context or {})})
+        if isinstance(answer, TemplateResponse) and answer.context_data is not None:
+            changes = answer.context_data.get("cl")
+            # The list of the page, which Django has read already.
+            rows = list(changes.result_list) if changes is not None else []
+            record_view(rows=rows, actor=actor_of(request))
+        return answer
 
     def change_view(
         self,
@@ -83,12 +90,14 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
     ) -> HttpResponse:
         require(request, "forms.submissions")
         row = _find_or_404(object_id)
+        record_view(rows=[row], actor=actor_of(request))
         labels = columns_of(row.form_slug, [row.payload])
         context = {
             "row": row,
             "values": [
                 (labels[name], _format_answer(value)) for name, value in row.payload.items()
             ],
+            "emails": addresses_in(row) if may(request, "privacy.manage") else {},
             "delete_url": reverse("admin:forms_formsubmission_delete", args=[row.pk]),
         }
         template = "admin/site_forms/submission.html"

@@ -73,7 +73,7 @@ class FormFieldAnswer(TypedDict):
     options: NotRequired[
         Annotated[
             list[Title],
-            Field(min_length=1, max_length=MAX_OPTIONS, description="Of a select only."),
+            Field(min_length=1, max_length=MAX_OPTIONS, description="Only for a select."),
         ]
     ]
     minLength: NotRequired[Length]
@@ -83,7 +83,7 @@ class FormFieldAnswer(TypedDict):
             str,
             Field(
                 max_length=patterns.MAX_PATTERN_LENGTH,
-                description="What the whole value must fit, without look-around and back-references.",
+                description="A regular expression for the whole value, without look-around or back-references.",
             ),
         ]
     ]
@@ -107,7 +107,7 @@ class FormAnswer(Answer):
     success_message: SuccessMessage
     redirect_url: TextOrNull = Field(max_length=REDIRECT_URL_COLUMN_MAX)
     honeypot: Annotated[str, one_of([HONEYPOT])] = Field(
-        description="Show people no field of this name, and send it empty."
+        description="The name of the honeypot: hide this field from people and send it empty."
     )
     version: int = Field(ge=1)
     created_at: datetime
@@ -141,8 +141,8 @@ class NewForm(FormChange):
     """A new form, in the default locale by default."""
 
     slug: Slug  # type: ignore[misc]  # optional in changes, required here
-    title: Title  # type: ignore[misc]  # likewise
-    fields: FormFields  # type: ignore[misc]  # likewise
+    title: Title  # type: ignore[misc]  # as above
+    fields: FormFields  # type: ignore[misc]  # as above
 
 
 class FormDeletedAnswer(Answer):

@@ -29,6 +29,7 @@ from forms.services.submissions import (
     delete_submission,
     find_submission,
     record_export,
+    record_view,
     submit_form,
 )
 from proofroom.core.actor import Actor, Visitor
@@ -67,7 +68,7 @@ class FormSubmissionAnswer(Answer):
     id: UUID
     form_slug: str
     locale: str
-    payload: dict[str, Any] = Field(description="Values by the names of fields.")
+    payload: dict[str, Any] = Field(description="The values by field name.")
     created_at: datetime
 
 
@@ -97,13 +98,16 @@ class SubmissionViewSet(ApiViewSet):
         """List submissions, newest first."""
         page = page_of(request)
         rows = _filtered(request, slug)
-        data = [FormSubmissionAnswer.of(row) for row in rows[page.slice]]
+        found = list(rows[page.slice])
+        record_view(rows=found, actor=self.actor)
+        data = [FormSubmissionAnswer.of(row) for row in found]
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(responses=FormSubmissionAnswer)
     def retrieve(self, request: Request, slug: str, submission_id: str) -> Response:
         """Return one submission."""
         row = find_submission(slug, submission_id)
+        record_view(rows=[row], actor=self.actor)
         return Response(FormSubmissionAnswer.of(row))
 
     @extend_schema(responses=FormSubmissionDeletedAnswer)
@@ -116,7 +120,7 @@ class SubmissionViewSet(ApiViewSet):
     def export(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Export submissions as CSV, newest first."""
         rows = _filtered(request, slug)
-        record_export(slug=slug, actor=self.actor)
+        record_export(slug=slug, count=rows.count(), actor=self.actor)
         lines = csv_lines(slug, rows)
         return StreamingHttpResponse(
             lines,
@@ -181,7 +185,7 @@ BODY: Final = {
 ANSWER: Final = {
     201: FormSubmittedAnswer,
     303: OpenApiResponse(
-        description="To a plain HTML form of a browser, where the form has a redirectUrl."
+        description="For a plain HTML form in a browser, if the form has a redirectUrl."
     ),
 }
 
@@ -215,7 +219,7 @@ class SubmitViewSet(ApiViewSet):
             values = body_object(request)
         else:
             for name in request.FILES:
-                raise invalid(name[:80], "Files are not taken here.")
+                raise invalid(name[:80], "Files are not accepted.")
             # A repeated name becomes a list, which no field accepts.
             values = {
                 name: sent[0] if len(sent) == 1 else sent for name, sent in request.data.lists()

@@ -27,6 +27,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.privacy.person import Person
 from proofroom.core.validation import patterns
 from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, reject_unstorable
 
@@ -245,7 +246,7 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
     actor.require_person("delete submissions")
     actor.require("forms.submissions")
     row = find_submission(slug, submission_id, locked=True)
-    _delete_with_events([row])
+    delete_with_events([row])
     outbox.record(
         "form.submission.deleted",
         actor=actor,
@@ -254,10 +255,24 @@ def delete_submission(*, slug: str, submission_id: UUID | str, actor: Actor) -> 
     return row.pk
 
 
-def record_export(*, slug: str, actor: Actor) -> None:
+def record_export(*, slug: str, count: int, actor: Actor) -> None:
     """Record an export of the submissions of a form."""
     actor.require("forms.submissions")
-    outbox.record("form.submissions.exported", actor=actor, payload={"formSlug": slug[:200]})
+    payload: JsonObject = {"formSlug": slug[:200], "count": count}
+    outbox.record("form.submissions.exported", actor=actor, payload=payload)
+
+
+def record_view(*, rows: Sequence[FormSubmission], actor: Actor) -> None:
+    """Record that the actor saw these submissions: one entry for a page of a list. One statement."""
+    if not rows:
+        return
+    slugs = sorted({row.form_slug for row in rows})
+    payload: JsonObject = {
+        "count": len(rows),
+        "submissionIds": [str(row.pk) for row in rows],
+        **({"formSlug": slugs[0]} if len(slugs) == 1 else {"formSlugs": [*slugs]}),
+    }
+    outbox.record("form.submissions.viewed", actor=actor, payload=payload)
 
 
 def find_submission(
@@ -283,10 +298,17 @@ def prune_submissions(*, days: int) -> int:
             batch = list(rows.select_for_update().order_by("created_at")[:_BATCH_SIZE])
             if not batch:
                 return total
-            _delete_with_events(batch)
+            delete_with_events(batch)
             total += len(batch)
 
 
-def _delete_with_events(rows: list[FormSubmission]) -> None:
+def delete_with_events(rows: Sequence[FormSubmission]) -> None:
+    """Delete submissions and the texts of their events. The caller opens the transaction."""
     outbox.forget([event_id for row in rows for event_id in row.event_ids])
     FormSubmission.objects.filter(pk__in=[row.pk for row in rows]).delete()
+
+
+def mask_submission(row: FormSubmission, person: Person) -> None:
+    """Remove a person's address from another visitor's submission, and delete the texts of its events."""
+    outbox.forget(row.event_ids)
+    FormSubmission.objects.filter(pk=row.pk).update(payload=person.mask(row.payload))

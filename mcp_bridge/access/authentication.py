@@ -172,7 +172,7 @@ class Authenticator:
         try:
             return await self.authenticate(scope)
         except DatabaseAway as error:
-            logger.error("nobody is let in while the database is away: %s", error)
+            logger.error("requests are refused while the database is unavailable: %s", error)
             return refusal(
                 503,
                 "Credentials cannot be checked just now. Try again in a moment.",

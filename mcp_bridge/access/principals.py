@@ -172,5 +172,5 @@ def require_use(principal: Principal, actor: Actor, tool: Tool[BaseModel]) -> No
     if principal.tools is not None and tool.name not in principal.tools:
         raise NotAllowed(f"{tool.name} is not on the list of tools of this credential.")
     if not principal.starts_agents and is_agent_start(tool):
-        raise NotAllowed(f"{tool.name} starts an agent, which this credential may not.")
+        raise NotAllowed(f"{tool.name} starts an agent, which this credential must not do.")
     actor.require(tool.permission)

@@ -26,7 +26,7 @@ CALL_PARAMETERS: Final = [
     query_parameter(
         "principal", "Calls with a credential: token, header, local or client:<id of a token>."
     ),
-    query_parameter("ok", "Calls that went well, or that did not.", choice_schema("true", "false")),
+    query_parameter("ok", "Calls that succeeded, or that failed.", choice_schema("true", "false")),
     query_parameter("code", "Calls that were refused for this reason."),
     query_parameter("agentId", "Calls in the name of an agent."),
     query_parameter("since", "Calls from this time on.", MOMENT),
@@ -61,13 +61,13 @@ class McpCallAnswer(Answer):
     tool: str
     principal: str
     caller: str = Field(
-        description="The name of the token, where it was made with one.",
+        description="The name of the token that made the call, if any.",
         validation_alias="caller_name",
     )
     user: CallerAnswer | None
     agent_id: TextOrNull
     ok: bool
-    code: TextOrNull = Field(description="Why it was refused.", validation_alias="error_code")
+    code: TextOrNull = Field(description="Why the call was refused.", validation_alias="error_code")
     ms: int = Field(ge=0)
     request_bytes: int = Field(ge=0)
     response_bytes: int = Field(ge=0)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final, TypeVar
 
@@ -39,7 +39,6 @@ class CallBatches:
     def __init__(self, workers: Workers) -> None:
         self._workers = workers
         self._rows: deque[McpCall] = deque()
-        self._untold: deque[Callable[[], None]] = deque()
         self._added = anyio.Event()
 
     @property
@@ -50,12 +49,8 @@ class CallBatches:
         """Add a row. Call `wake` on the event loop afterwards."""
         self._rows.append(row)
 
-    def tell_later(self, tell: Callable[[], None]) -> None:
-        """Call `tell` with the next batch. It reports hits to other processes, which would block the event loop."""
-        self._untold.append(tell)
-
     def wake(self) -> None:
-        if self._rows or self._untold:
+        if self._rows:
             self._added.set()
 
     async def run(self) -> None:
@@ -73,11 +68,6 @@ class CallBatches:
         Rows the database refuses, and rows beyond the maximum, are lost and reported in the
         server's log.
         """
-        for tell in _drain(self._untold):
-            try:
-                tell()
-            except Exception:  # the hits still count in this process
-                logger.exception("Hits could not be told to other processes")
         rows = _drain(self._rows)
         if not rows:
             return True
@@ -91,10 +81,10 @@ class CallBatches:
             self._rows.extendleft(reversed(rows[-MAX_WAITING:]))
             lost = len(rows) - MAX_WAITING
             if lost > 0:
-                logger.exception("%d calls could not be logged", lost)
+                logger.exception("cannot log %d calls", lost)
             return False
         except Exception:
-            logger.exception("%d calls could not be logged", len(rows))
+            logger.exception("cannot log %d calls", len(rows))
         return True
 
     def _write_apart(self, rows: Sequence[McpCall]) -> None:
@@ -110,7 +100,7 @@ class CallBatches:
                 except IntegrityError:
                     continue
                 except DatabaseError:
-                    logger.exception("The call of %s could not be logged", row.tool)
+                    logger.exception("Cannot log a call of %s", row.tool)
                     break
 
 

@@ -73,7 +73,7 @@ class CallFollower:
 
 @asynccontextmanager
 async def follow_call(session: ProgressSession) -> AsyncIterator[CallFollower]:
-    """Follow the call in the block. All steps are sent before the block ends, and thus before the answer."""
+    """Follow the call in the block. All steps are sent before the block ends, and so before the answer."""
     offered, received = anyio.create_memory_object_stream[_Step](_MAX_QUEUED_STEPS)
     follower = CallFollower(offered)
 

@@ -13,31 +13,11 @@ from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.protocol.brief import guidelines_for
 from mcp_bridge.protocol.prompts import MODULE, POST
 from mcp_bridge.protocol.tool_calls import ERROR_META, call_tool, result_text
 from mcp_bridge.worker_threads import Workers
 from proofroom.core.errors import NotAllowed
-
-GUIDELINES = """\
-# Proposing content
-
-- Three layers: live, Review, AI Review. You write AI Review only. A person reviews every change,
-  field by field, and approves it.
-- Read before you write: `get_post_context` for the post, `get_module_schema` for the props of a
-  module, `get_post_type_config` for fields, templates and limits.
-- Prefer the post's existing modules. Change what the task asks for and leave the rest: every path
-  you stage is a path that a person must judge.
-- Start a new post with `create_post_ai_review` and a module group; fill its modules through
-  `moduleEdits`.
-- Locked modules stay where they are; their props may change.
-- Translate text, not structure: only the props marked `translatable`.
-- Alternative text says what an image shows. Links name their target. Headings follow in order.
-- Write no facts that are in neither the task nor the content; ask, or leave a gap and say so.
-- When the proposal is complete, call `submit_ai_review_to_review` with a `note` on what changed
-  and why.
-- On a conflict the person's value stands. Read the post again and propose anew.
-"""
-
 
 Context = ServerRequestContext[Any, Any]
 JSON: Final = "application/json"
@@ -80,7 +60,7 @@ GUIDE: Final = wire.Resource(
     uri="cms://guidelines",
     name="guidelines",
     title="Guidelines",
-    description="How to propose content well. Read it before the first proposal.",
+    description="How to propose content well, and how this site writes. Read it before the first proposal.",
     mime_type=MARKDOWN,
 )
 FIXED: tuple[ResourceSource, ...] = (
@@ -160,7 +140,7 @@ def handlers(
     async def read(ctx: Context, params: wire.ReadResourceRequestParams) -> wire.ReadResourceResult:
         uri = str(params.uri)
         if uri == GUIDE.uri:
-            return _contents(uri, MARKDOWN, GUIDELINES)
+            return _contents(uri, MARKDOWN, await workers.run(guidelines_for, principal_of(ctx)))
         calls = ((one.tool, one.arguments_of(uri)) for one in (*FIXED, *TEMPLATES))
         tool, arguments = next(
             ((tool, found) for tool, found in calls if found is not None), ("", {})

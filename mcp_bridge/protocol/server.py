@@ -19,12 +19,12 @@ from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
+from mcp_bridge.protocol.brief import BriefSource, FirstAnswers
 from mcp_bridge.protocol.call_batches import CallBatches
 from mcp_bridge.protocol.elicitation import EXPECTED_VERSION
-from mcp_bridge.protocol.event_loop_calls import EventLoopCalls
 from mcp_bridge.protocol.progress import follow_call
 from mcp_bridge.protocol.resources import is_answered_by_tool
-from mcp_bridge.protocol.subscriptions import ChangeFeed
+from mcp_bridge.protocol.subscriptions import ChangeFeed, connection_of
 from mcp_bridge.protocol.tool_calls import (
     CANCELLED,
     WRITES_FRAGMENTS_KEY,
@@ -39,6 +39,7 @@ from proofroom.core.observability.operations import find_tracer
 from proofroom.core.tools import Tool, all_tools, get_tool, load_tools
 from proofroom.core.tools.call import nearest
 from proofroom.core.tools.schemas import lean_schema, result_schema
+from proofroom.version import product_version
 
 
 def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
@@ -90,7 +91,6 @@ def count_requests(workers: Workers, access: ServerAccess) -> ServerMiddleware[A
 NEWEST_REVISION: Final = "2026-07-28"
 STRUCTURED_REVISIONS: Final = frozenset({"2025-06-18", "2025-11-25", NEWEST_REVISION})
 NAME = "proofroom"
-VERSION = "0.1.0"
 LIST_TTL_MS = 300_000
 
 INSTRUCTIONS = (
@@ -99,12 +99,12 @@ INSTRUCTIONS = (
     "changes. When all is staged, call submit_ai_review_to_review: a person approves. You cannot "
     "publish or delete. Take ids from lists, never guess; send nextCursor back as cursor. Errors say "
     "what to send instead: mend the call. Translate: create_translation_ai_review, then fill its "
-    "modules. Images: search_media first; generate_image costs money. More: cms://guidelines."
+    "modules. Images: search_media first; generate_image costs money. Style: get_editorial_brief. More: cms://guidelines."
 )
 
 
 class ToolCalls:
-    """Tool calls of the protocol, each with one switch to a thread, or none.
+    """Tool calls of the protocol, each with one switch to a thread.
 
     With running `batches`, reads are logged in batches.
     """
@@ -115,7 +115,8 @@ class ToolCalls:
         self._workers = workers
         self._access = access
         self._batches = batches
-        self._on_event_loop = EventLoopCalls(access, batches) if batches is not None else None
+        self._first_answers = FirstAnswers()
+        self._own_state: dict[str, Any] = {}
 
     async def run(self, ctx: Context, name: str, raw: dict[str, Any]) -> CallAnswer:
         """Return the answer. Raises `MCPError` for an unknown tool."""
@@ -125,13 +126,22 @@ class ToolCalls:
             guess = nearest(name, [known.name for known in all_tools()])
             hint = f" (did you mean {guess}?)" if guess else ". Call tools/list for the names."
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")
+        brief_for = self._brief_for(ctx, principal)
         if not tool.waits:
-            return await self.run_quick(principal, name, raw)
+            return await self.run_quick(principal, name, raw, brief_for)
         # The tool may be slow: report its progress, and stop it soon after the client cancels.
         async with follow_call(ctx.session) as follower:
             try:
                 return await self._workers.run_waiting(
-                    principal.id, answer_call, principal, name, raw, follower, self._access
+                    principal.id,
+                    answer_call,
+                    principal,
+                    name,
+                    raw,
+                    follower,
+                    self._access,
+                    None,
+                    brief_for,
                 )
             except anyio.get_cancelled_exc_class():
                 # The call never reached a thread, so it is logged here.
@@ -141,15 +151,26 @@ class ToolCalls:
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise
 
-    async def run_quick(self, principal: Principal, name: str, raw: dict[str, Any]) -> CallAnswer:
-        """Return the answer of a tool that does not wait for other systems."""
-        tool, is_counted = get_tool(name), False
+    def _brief_for(self, ctx: Context, principal: Principal) -> BriefSource:
+        """Return the source of the brief for an answer to a session, or to a credential without one."""
+        if ctx.request is None:  # without HTTP a process has one client
+            return self._first_answers.for_session(self._own_state)
+        if ctx.protocol_version == NEWEST_REVISION:
+            return self._first_answers.for_credential(principal.id)
+        return self._first_answers.for_session(connection_of(ctx).state)
+
+    async def run_quick(
+        self,
+        principal: Principal,
+        name: str,
+        raw: dict[str, Any],
+        brief_for: BriefSource | None = None,
+    ) -> CallAnswer:
+        """Return the answer of a tool that does not wait for other systems.
+
+        Without `brief_for` the call belongs to no session.
+        """
         try:
-            if self._on_event_loop is not None and tool is not None:
-                attempt = self._on_event_loop.answer(principal, tool, raw)
-                if attempt.answer is not None:
-                    return attempt.answer
-                is_counted = attempt.is_counted
             return await self._workers.run_for(
                 principal.id,
                 answer_call,
@@ -159,7 +180,7 @@ class ToolCalls:
                 None,
                 self._access,
                 self._batches,
-                is_counted,
+                brief_for or self._first_answers.for_credential(principal.id),
             )
         finally:
             if self._batches is not None:
@@ -270,7 +291,7 @@ def build_server(
     hint = CacheHint(ttl_ms=LIST_TTL_MS, scope="private")
     server = ProtocolServer(
         NAME,
-        version=VERSION,
+        version=product_version(),
         title="Proofroom",
         instructions=INSTRUCTIONS,
         on_list_tools=list_tools,

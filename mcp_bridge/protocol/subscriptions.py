@@ -41,6 +41,7 @@ from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
 from mcp_bridge.protocol import resources
 from mcp_bridge.worker_threads import Workers
+from proofroom.briefs.services import VIEW as BRIEF_VIEW
 from proofroom.core.actor import Actor
 from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.database_notifications import Subscription, is_listening, listen
@@ -283,7 +284,9 @@ class ChangeFeed:
         except Exception:  # a short database outage must not end subscriptions
             self._has_access_changed = True
             if not self._is_failing:
-                logger.exception("MCP clients are told of no changes until this works again")
+                logger.exception(
+                    "MCP clients get no notifications of changes until this works again"
+                )
             self._is_failing = True
             return
         for subscriber, events in found.items():
@@ -349,7 +352,7 @@ def read_changes(
         except DATABASE_UNREACHABLE:
             raise
         except Exception:
-            logger.exception("An MCP client cannot be told of changes")
+            logger.exception("Cannot notify an MCP client of changes")
     return found
 
 
@@ -359,6 +362,8 @@ def changes_of(event: EventMessage) -> list[ServerEvent]:
     if event.post_id is not None and event.name.startswith("post."):
         if event.name not in UNCHANGED_EVENTS:
             changes.append(ResourceUpdated(f"{_POSTS}{event.post_id}"))
+    elif event.name.startswith("brief."):
+        changes.append(ResourceUpdated(resources.GUIDE.uri))
     elif event.name.startswith("module-group."):
         changes.append(ResourceUpdated(_POST_TYPES))
     if event.name in LIST_EVENTS:
@@ -369,6 +374,9 @@ def changes_of(event: EventMessage) -> list[ServerEvent]:
 def may_read(principal: Principal, actor: Actor, change: ServerEvent) -> bool:
     """Return True if the caller may use the tool that answers the changed resource."""
     name = "list_posts"
+    if isinstance(change, ResourceUpdated) and change.uri == resources.GUIDE.uri:
+        # Everyone may read the guidelines, but not everyone the brief in them.
+        return actor.can(BRIEF_VIEW)
     if isinstance(change, ResourceUpdated):
         name = "get_post_context" if change.uri.startswith(_POSTS) else "list_post_types"
     tool = get_tool(name)

@@ -6,7 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
@@ -21,9 +21,10 @@ from mcp_bridge.access.principals import (
     known_actor,
     require_use,
 )
-from mcp_bridge.access.rate_limits import Hit, TooManyCalls, count_call
+from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
 from mcp_bridge.models import McpCall
+from mcp_bridge.protocol.brief import BriefSource
 from mcp_bridge.protocol.call_batches import CallBatches
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
@@ -60,6 +61,8 @@ class CallAnswer:
     body: bytes
     code: str = ""
     details: Mapping[str, list[str]] = field(default_factory=dict)
+    brief: str = ""
+    """The editorial brief, as a text of its own after the answer."""
 
     @property
     def is_error(self) -> bool:
@@ -71,6 +74,11 @@ class CallAnswer:
         return self.body.decode()
 
     @property
+    def texts(self) -> list[str]:
+        """The texts for the model. The structured content equals the JSON of the first."""
+        return [self.text, self.brief] if self.brief else [self.text]
+
+    @property
     def meta(self) -> JsonObject | None:
         details: JsonObject = {path: [*sentences] for path, sentences in self.details.items()}
         return {ERROR_META: {"code": self.code, "details": details}} if self.is_error else None
@@ -80,7 +88,7 @@ class CallAnswer:
         # Parsed again, so that the structured content equals the JSON of the text. Errors have
         # none, because some clients validate it against the success schema and drop the text.
         return wire.CallToolResult(
-            content=[wire.TextContent(type="text", text=self.text)],
+            content=[wire.TextContent(type="text", text=text) for text in self.texts],
             structured_content=None if self.is_error else orjson.loads(self.body),
             is_error=self.is_error,
             _meta=self.meta,
@@ -89,7 +97,7 @@ class CallAnswer:
     def to_wire(self, structured: Callable[[bytes], Any] = orjson.loads) -> dict[str, Any]:
         """Return the answer in the wire format. `structured` converts the JSON of a success to its content."""
         answer: dict[str, Any] = {
-            "content": [{"type": "text", "text": self.text}],
+            "content": [{"type": "text", "text": text} for text in self.texts],
             "isError": self.is_error,
         }
         if self.is_error:
@@ -112,7 +120,6 @@ class LoggedCall:
     actor: Actor | None = None
     agent_id: str = ""
     is_read: bool = False
-    is_counted: bool = False
     started: float = field(default_factory=time.perf_counter)
 
 
@@ -134,19 +141,19 @@ def answer_call(
     follower: Follower | None = None,
     access: ServerAccess | None = None,
     batches: CallBatches | None = None,
-    is_counted: bool = False,
+    brief_for: BriefSource | None = None,
 ) -> CallAnswer:
     """Run the registered tool for the principal and log the call.
 
     `follower` receives progress. `access` is the server's cache of principals, `batches` its log of
-    reads. With `is_counted` the call was already counted against its rates.
+    reads. `brief_for` returns the editorial brief that a success also carries.
 
     Every failure is an answer with a code and advice how to correct the call; an unexpected one
     contains only a reference to the server's log.
     """
     ids = bind_ids({"request_id": choose_request_id(None)})
     with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
-        answer = _answer_call(principal, name, raw, follower, access, batches, is_counted)
+        answer = _answer_call(principal, name, raw, follower, access, batches, brief_for)
         measured.outcome = "refused" if answer.is_error else "ok"
         return answer
 
@@ -158,16 +165,16 @@ def _answer_call(
     follower: Follower | None,
     access: ServerAccess | None,
     batches: CallBatches | None,
-    is_counted: bool,
+    brief_for: BriefSource | None,
 ) -> CallAnswer:
-    call = LoggedCall(tool=name, principal=principal.id, is_counted=is_counted)
+    call = LoggedCall(tool=name, principal=principal.id)
     try:
         with follow_progress(follower) if follower else nullcontext():
             # The client may have cancelled while the call waited for a thread.
             check_cancelled()
-            answer = run_tool(
-                call, principal, raw, access, access.counts.count if access else count_hit
-            )
+            answer = _run_tool(call, principal, raw, access)
+            if brief_for is not None and call.actor is not None:
+                answer = _with_brief(answer, call.actor, name, brief_for)
     except CmsError as error:
         answer = _error(calling.refusal_text(error), error.code, error.details)
     except CallCancelled:
@@ -186,20 +193,11 @@ def _answer_call(
     return answer
 
 
-def run_tool(
-    call: LoggedCall,
-    principal: Principal,
-    raw: Mapping[str, Any],
-    access: ServerAccess | None,
-    hit: Hit,
+def _run_tool(
+    call: LoggedCall, principal: Principal, raw: Mapping[str, Any], access: ServerAccess | None
 ) -> CallAnswer:
-    """Return the answer of the call's tool, and note on the call what is known about it.
-
-    Counts it with `hit`, unless it was counted before. Raises `CmsError`.
-    """
-    if not call.is_counted:
-        count_call(principal, get_tool(call.tool), hit=hit)
-        call.is_counted = True
+    """Count the call and return its tool's answer. Fill in the data for the log. Raises `CmsError`."""
+    count_call(principal, get_tool(call.tool), hit=access.counts.count if access else count_hit)
     call.actor = _actor_of(principal, call.tool, access)
     tool = calling.find_tool(call.tool)
     call.is_read = tool.kind == "read" and tool.group != DIAGNOSTICS
@@ -207,6 +205,18 @@ def run_tool(
     arguments = parse_arguments(tool, raw)
     call.agent_id = str(getattr(arguments, "agent_id", None) or "")
     return CallAnswer(calling.call(tool, call.actor, arguments).body)
+
+
+def _with_brief(answer: CallAnswer, actor: Actor, name: str, brief_for: BriefSource) -> CallAnswer:
+    """Return the answer with the brief of the site, if it is the first one of its session or credential."""
+    try:
+        brief = brief_for(actor, name)
+        return replace(answer, brief=brief) if brief else answer
+    except (
+        Exception
+    ):  # the work is done: a brief that cannot be read must not turn it into an error
+        logger.exception("Cannot read the editorial brief")
+        return answer
 
 
 def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> Actor:
@@ -218,7 +228,7 @@ def _actor_of(principal: Principal, name: str, access: ServerAccess | None) -> A
 
 
 def result_text(result: wire.CallToolResult) -> str:
-    """Return the text for the model; our results have exactly one."""
+    """Return the text for the model, without a brief, which only calls by clients carry."""
     return "".join(item.text for item in result.content if isinstance(item, wire.TextContent))
 
 
@@ -239,7 +249,7 @@ def log_unknown(
     log_refused(principal, name, raw, code)
 
 
-def row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> McpCall:
+def _row_of(call: LoggedCall, raw: Mapping[str, Any], answer: CallAnswer) -> McpCall:
     """Return the call log's row for a finished call."""
     try:
         request_bytes = len(orjson.dumps(raw, default=str))
@@ -273,7 +283,7 @@ def _log_call(
     Refused calls, and calls that do more than read, are also recorded in the activity log, which is
     stored longer. Calls beyond the rate are not, because they would flood it.
     """
-    row = row_of(call, raw, answer)
+    row = _row_of(call, raw, answer)
     payload: JsonObject = {
         "tool": row.tool,
         "ok": row.ok,
@@ -298,4 +308,4 @@ def _log_call(
     except (
         Exception
     ):  # the work is done: a log that cannot be written must not turn it into an error
-        logger.exception("The call of %s could not be logged", call.tool)
+        logger.exception("Cannot log a call of %s", call.tool)

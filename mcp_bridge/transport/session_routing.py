@@ -208,7 +208,7 @@ class SessionRouter:
         try:
             response = await self._client.send(request, stream=True)
         except httpx2.TransportError as error:
-            logger.info("a session's process cannot be reached: %r", error)
+            logger.info("cannot reach the process of a session: %r", error)
             if _is_refused(error):
                 gone = "The process that held this session has ended. Begin a new one."
                 return refusal(404, gone, "not_found")
@@ -251,7 +251,7 @@ class SessionRouter:
         try:
             await self._workers.run_apart(report_running, self.key, self._address)
         except DatabaseError as error:
-            logger.error("the other MCP processes are not told that this one runs: %s", error)
+            logger.error("cannot announce this process to the other MCP processes: %s", error)
 
 
 def _is_refused(error: BaseException | None) -> bool:

@@ -79,7 +79,9 @@ def sizes_of(asset: Asset) -> list[Size]:
                     stored_bytes = default_storage.size(file)
                 # Storages raise their own errors, and the page must work without them.
                 except Exception:
-                    logger.warning("the storage does not say how large %s is", file, exc_info=True)
+                    logger.warning(
+                        "cannot read the size of %s from the storage", file, exc_info=True
+                    )
                     stored_bytes = None
                 size = Size(
                     in_words(str(theme.label)),

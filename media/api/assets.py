@@ -83,11 +83,11 @@ class MediaChanges(Body):
         alias="alt_text",
         validation_alias=AliasChoices("alt_text", "altText"),
         max_length=2000,
-        description="What the image shows; at most 500 characters. `altText` is taken too.",
+        description="What the image shows, in at most 500 characters. `altText` is also accepted.",
     )
     description: Words | None = Field(None, max_length=8000)
     categories: list[Words] | None = Field(None, max_length=CATEGORIES_MAX)
-    focal_point: FocalPointChange | None = Field(None, description="null is the middle.")
+    focal_point: FocalPointChange | None = Field(None, description="Null means the centre.")
     ignored_keys: ClassVar[frozenset[str]] = frozenset(
         Media.__annotations__.keys() - {"alt_text", "description", "categories", "focalPoint"}
     )

@@ -78,7 +78,7 @@ class FileViewSet(ApiViewSet):
         file = _read_file(request, also=(*_ALT, *_CATEGORIES))
         texts = _read_texts(request, _ALT)
         if len(texts) > 1:
-            raise invalid("alt_text", "alt_text comes once.")
+            raise invalid("alt_text", "Send alt_text only once.")
         # Accepts several fields, or one with a JSON list or with words separated by commas.
         found: list[str] = []
         for text in _read_texts(request, _CATEGORIES):

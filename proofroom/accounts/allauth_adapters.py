@@ -109,7 +109,7 @@ class AccountAdapter(DefaultAccountAdapter):
         try:
             super().send_mail(template_prefix, email, context)
         except OSError:  # SMTPException is a subclass of OSError
-            logger.exception("The mail %s could not be sent.", template_prefix)
+            logger.exception("Cannot send the mail %s.", template_prefix)
 
     def send_password_reset_mail(self, user: User, email: str, context: dict[str, Any]) -> None:
         """Send the reset link, or the mail for an unknown account if the user has no password to reset."""

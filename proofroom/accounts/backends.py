@@ -65,7 +65,7 @@ _COLUMNS: Final = (
     "expires_at",
     "last_used_at",
 )
-# Compiled once: building the query anew would add CPU time to each request of the API.
+# Compiled once: building the query again would add CPU time to each request of the API.
 _TOKEN_QUERY: Final = CompiledQuery(
     lambda secret_hash: ApiToken.objects.filter(
         hash=secret_hash, revoked_at__isnull=True, user__is_active=True

@@ -185,6 +185,9 @@ class User(AbstractBaseUser):
         default=0, editable=False, help_text="Grows with what ends every session of the account."
     )
     created_at = models.DateTimeField(auto_now_add=True)
+    erased_at = models.DateTimeField(
+        null=True, blank=True, editable=False, help_text="When its personal data was erased."
+    )
 
     objects: ClassVar[UserManager] = UserManager()
     _site_role: tuple[str, SiteRole | None] | None = None

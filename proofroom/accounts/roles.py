@@ -70,6 +70,7 @@ _EDITOR = _TRANSLATOR | {
     "agents.view",
     "agents.dropdown",
     "agents.field",
+    "briefs.edit",
     "analytics.read",  # pages of the admin; the API needs `analytics.view`
     "lists.share",  # share saved views of the admin's lists with the team
     "content.replace",  # find and replace in the admin; the API needs `database.manage`
@@ -84,6 +85,7 @@ _ADMIN = _EDITOR | {
     "settings.manage",
     "users.manage",
     "database.manage",
+    "privacy.manage",
     "tokens.manage",
 }
 
@@ -160,7 +162,7 @@ def grants() -> Mapping[str, frozenset[str]]:
         for name in one.permissions:
             if name in PERMISSIONS or not _PERMISSION.fullmatch(name):
                 raise ImproperlyConfigured(
-                    f"{one.__module__}: {name!r} is a permission of the product, or is not like 'stock.view'."
+                    f"{one.__module__}: {name!r} is already a permission of the product, or is not like 'stock.view'."
                 )
         for role in (Role.ADMIN, *one.roles):
             # Roles of apps are not in `found` yet. They get these permissions below.
@@ -170,7 +172,7 @@ def grants() -> Mapping[str, frozenset[str]]:
         # A name that is too long gets its own message below.
         if own.name in found or not re.fullmatch(r"[a-z][a-z0-9_]*", own.name[:ROLE_NAME_MAX]):
             raise ImproperlyConfigured(
-                f"{own.__module__}: {own.name!r} is a role already, or is no name of small letters."
+                f"{own.__module__}: {own.name!r} is already a role, or is not a name of a-z, 0-9 and _."
             )
         if len(own.name) > ROLE_NAME_MAX:
             raise ImproperlyConfigured(
@@ -179,7 +181,7 @@ def grants() -> Mapping[str, frozenset[str]]:
         # `found` grows with each role, so a role can include only product roles and roles declared before it.
         if unknown := {*own.permissions} - known or {*own.includes} - {*found}:
             raise ImproperlyConfigured(
-                f"{own.__module__}: nothing is called {', '.join(sorted(unknown))}."
+                f"{own.__module__}: there is no permission or role {', '.join(sorted(unknown))}."
             )
         also = (one.permissions for one in permission_sets if own.name in one.roles)
         found[own.name] = frozenset(own.permissions).union(
@@ -189,7 +191,7 @@ def grants() -> Mapping[str, frozenset[str]]:
 
 
 def all_permissions() -> frozenset[str]:
-    """Return all permissions, with those of apps."""
+    """Return all permissions, including the apps' own."""
     return frozenset().union(*grants().values())
 
 

@@ -81,5 +81,7 @@ class SamlProvider(SAMLProvider):
         if uid is None and not has_id_attribute and data.get_nameid_format() != _TRANSIENT:
             uid = data.get_nameid()
         if not uid:
-            raise ValueError("The identity provider names nobody for good: set SAML_ID_ATTRIBUTE.")
+            raise ValueError(
+                "The identity provider sends no persistent ID of the person: set SAML_ID_ATTRIBUTE."
+            )
         return str(uid)

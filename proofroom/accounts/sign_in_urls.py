@@ -1,6 +1,6 @@
 """URLs of django-allauth's pages under `/admin/`: the pages before a login, and each user's login methods.
 
-The names are those that allauth reverses. Its sign-up pages are left out.
+allauth reverses these names. Its sign-up pages are left out.
 """
 
 from __future__ import annotations

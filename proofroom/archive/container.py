@@ -12,7 +12,6 @@ import re
 import shutil
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from importlib.metadata import PackageNotFoundError, version
 from io import BufferedReader, RawIOBase
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -26,6 +25,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, sorted_json
+from proofroom.version import product_version
 
 FORMAT: Final = "proofroom-archive"
 FORMAT_VERSION: Final = 1
@@ -74,13 +74,6 @@ class ArchiveManifest(BaseModel):
     revisions: bool
     media: int
     files: dict[str, RowsSummary]
-
-
-def product_version() -> str:
-    try:
-        return version("proofroom")
-    except PackageNotFoundError:  # a checkout that is not installed as a package
-        return "0"
 
 
 class ArchiveWriter:

@@ -146,7 +146,7 @@ def import_archive(
                 # A dry run does all the writes too, so that its report is exact, and then rolls back.
                 transaction.set_rollback(dry_run)
         except IntegrityError as error:
-            logger.warning("An archive could not be stored: %s", error)
+            logger.warning("Cannot store an archive: %s", error)
             raise ArchiveError(
                 _(
                     "%(name)s.jsonl, on or shortly before line %(number)s: this entry already "

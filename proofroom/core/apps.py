@@ -14,8 +14,9 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         import proofroom.core.api.lazy_views  # registers its system check
-        import proofroom.core.diagnostics.public_site  # likewise
-        import proofroom.core.site_icon  # noqa: F401  # likewise
+        import proofroom.core.diagnostics.public_site  # as above
+        import proofroom.core.lane.checks  # as above
+        import proofroom.core.site_icon  # noqa: F401  # as above
         from proofroom.core import outbox
         from proofroom.core.activity.chain import drop_salts
         from proofroom.core.admin.lists import UNDO_KIND

@@ -35,18 +35,18 @@ class Condition(DefinitionPart):
     @model_validator(mode="after")
     def _value_fits_the_operator(self) -> Condition:
         if self.operator == "in" and not isinstance(self.value, list):
-            raise ValueError("the operator in takes a list as its value")
+            raise ValueError("the operator in needs a list as its value")
         if self.operator == "exists" and self.value not in (None, True, False):
-            raise ValueError("the operator exists takes true or false as its value, or none")
+            raise ValueError("the operator exists needs true, false or no value")
         if self.operator in ("greater_than", "less_than") and _comparable_type(self.value) is None:
-            raise ValueError(f"the operator {self.operator} takes a number or a text as its value")
+            raise ValueError(f"the operator {self.operator} needs a number or text as its value")
         if self.operator == "matches":
             self._require_pattern()
         return self
 
     def _require_pattern(self) -> None:
         if not isinstance(self.value, str):
-            raise ValueError("the operator matches takes a pattern as its value")
+            raise ValueError("the operator matches needs a pattern as its value")
         fault = patterns.find_pattern_fault(self.value)
         if fault:
             raise ValueError(f"the pattern {fault}")

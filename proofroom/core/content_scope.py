@@ -32,7 +32,9 @@ Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 WHOLE_SITE: Final = frozenset(
     {
         "agents.edit",
+        "briefs.edit",
         "database.manage",
+        "privacy.manage",
         "redirects.edit",
         "seo.manage",
         "settings.manage",

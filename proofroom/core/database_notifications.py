@@ -172,7 +172,7 @@ class _Listener:
         # psycopg's errors come from the listening connection, Django's from `notify`.
         except (psycopg.Error, Error, OSError, _NotDelivered) as error:
             if not self._failures:
-                logger.warning("no notifications from PostgreSQL, looking instead: %s", error)
+                logger.warning("no notifications from PostgreSQL; polling instead: %s", error)
             self._failures += 1
         finally:
             self._confirmed_at = float("-inf")
@@ -278,7 +278,7 @@ class _Listener:
         try:
             function(*arguments)
         except Exception:  # one failing listener must not affect the others
-            logger.exception("a listener to notifications failed")
+            logger.exception("a listener for notifications failed")
 
 
 _listener: Final = _Listener()

@@ -8,5 +8,6 @@ KINDS = (
     EventKind("events.told-again", "Failed events retried", "settings.manage"),
     EventKind("activity.exported", "Activity log exported", "settings.manage"),
     EventKind("activity.pruned", "Oldest entries of the activity log deleted", "settings.manage"),
+    EventKind("activity.pseudonymised", "Names removed from the activity log", "settings.manage"),
     EventKind("list-view.changed", "List view changed", "settings.manage"),
 )

@@ -37,7 +37,7 @@ def independent_steps() -> Iterator[Step]:
         except Exception as error:
             if is_database_unreachable(error):
                 raise
-            logger.exception("%s failed, the others go on", what)
+            logger.exception("%s failed; the other steps continue", what)
             failed.append(what)
 
     yield step

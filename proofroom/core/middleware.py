@@ -15,11 +15,11 @@ import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from enum import StrEnum
 from functools import wraps
-from typing import Any, Final, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from asgiref.sync import iscoroutinefunction
 from django.conf import settings
-from django.contrib.auth.middleware import AuthenticationMiddleware
+from django.contrib.auth.middleware import AuthenticationMiddleware, get_user
 from django.contrib.messages.middleware import MessageMiddleware
 from django.contrib.sessions.middleware import SessionMiddleware
 from django.core.exceptions import BadRequest
@@ -30,7 +30,12 @@ from django.middleware.locale import LocaleMiddleware
 from django.utils import translation
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.deprecation import MiddlewareMixin
+from django.utils.functional import SimpleLazyObject
 from django.views.decorators.clickjacking import xframe_options_sameorigin
+
+if TYPE_CHECKING:
+    from django.contrib.auth.base_user import AbstractBaseUser
+    from django.contrib.auth.models import AnonymousUser
 
 
 def is_management(path: str) -> bool:
@@ -69,6 +74,15 @@ def plain_host(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
     return answer
 
 
+def session_key(request: HttpRequest) -> str:
+    """Return the session cookie, or "" if it is missing or not of a form that Django sets.
+
+    PostgreSQL refuses some other forms, such as one with NUL.
+    """
+    key = request.COOKIES.get(settings.SESSION_COOKIE_NAME, "")
+    return key if key.isascii() and key.isalnum() else ""
+
+
 class ManagementMiddleware(MiddlewareMixin):
     """A mixin for Django's middleware classes that skips public requests."""
 
@@ -80,6 +94,11 @@ class ManagementMiddleware(MiddlewareMixin):
 
 class ManagementSessionMiddleware(ManagementMiddleware, SessionMiddleware):
     """Sessions on management paths."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        if not session_key(request):
+            request.COOKIES.pop(settings.SESSION_COOKIE_NAME, None)
+        super().process_request(request)
 
 
 class AdminLocaleMiddleware(LocaleMiddleware):
@@ -121,7 +140,26 @@ class ManagementCsrfMiddleware(ManagementMiddleware, CsrfViewMiddleware):
 
 
 class ManagementAuthenticationMiddleware(ManagementMiddleware, AuthenticationMiddleware):
-    """`request.user` on management paths."""
+    """`request.user` on management paths, and `request.loaded_user` once something has read it."""
+
+    def process_request(self, request: HttpRequest) -> None:
+        super().process_request(request)
+
+        def load_user() -> AbstractBaseUser | AnonymousUser:
+            user = get_user(request)
+            set_loaded_user(request, user)
+            return user
+
+        request.user = SimpleLazyObject(load_user)  # type: ignore[assignment]  # as in Django
+
+
+def set_loaded_user(request: HttpRequest, user: AbstractBaseUser | AnonymousUser | None) -> None:
+    request.loaded_user = user  # type: ignore[attr-defined]
+
+
+def loaded_user(request: HttpRequest) -> AbstractBaseUser | AnonymousUser | None:
+    """Return the user of a request if it has already been loaded. Makes no query."""
+    return getattr(request, "loaded_user", None)
 
 
 class ManagementMessageMiddleware(ManagementMiddleware, MessageMiddleware):
@@ -221,7 +259,7 @@ def csp_override(config: Policy) -> Callable[[View], View]:
         @wraps(view)
         def synchronous(*args: Any, **kwargs: Any) -> HttpResponseBase:
             response = cast("HttpResponseBase", view(*args, **kwargs))
-            response.csp_config = config  # type: ignore[attr-defined]  # likewise
+            response.csp_config = config  # type: ignore[attr-defined]  # as above
             return response
 
         return cast("View", synchronous)

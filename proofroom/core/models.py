@@ -18,8 +18,8 @@ class Event(models.Model):
     """A recorded event.
 
     Receivers use `uid` to ignore duplicates. `dispatched_at` is set when all subscribers were called; until then
-    `told` has the ids of those that were, and the others are retried from `next_at` on. `cause` and `hop` are the
-    cause chain: an event caused by a run, which another event started, and so on.
+    `told` has the ids of the subscribers already called, and the others are retried from `next_at` on. `cause`
+    and `hop` are the cause chain: an event caused by a run, which another event started, and so on.
     """
 
     uid = models.UUIDField(default=uuid4, unique=True, editable=False)
@@ -52,7 +52,7 @@ class Event(models.Model):
     forgotten_at = models.DateTimeField(
         null=True,
         blank=True,
-        help_text="When its words were deleted, as whoever wrote them may ask.",
+        help_text="When its text was deleted, at the request of its author.",
     )
     dispatched_at = models.DateTimeField(null=True, blank=True)
     attempts = models.PositiveSmallIntegerField(default=0)

@@ -123,6 +123,7 @@ class SecretRedactor:
         for url in (
             settings.CMS_ENV.database_url,
             settings.CMS_ENV.database_replica_url,
+            settings.CMS_ENV.lane_database_url,
             settings.CMS_ENV.redis_url,
         ):
             password = urlsplit(url).password if url else None

@@ -21,4 +21,4 @@ def log_once(logger: logging.Logger, text: str, error: Exception) -> None:
     key = hashlib.sha256(identity.encode("utf-8", "replace")).hexdigest()
     # `add` is atomic, so only one process logs the error.
     if cache.add(f"logged-error:{key}", True, LOGGED_AGAIN_SECONDS):
-        logger.error("%s The same is not logged again for ten minutes.", text, exc_info=error)
+        logger.error("%s The same error is not logged again for ten minutes.", text, exc_info=error)

@@ -10,7 +10,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
 OVERDUE_AFTER: Final = timedelta(hours=48)
-_FIRST_MIGRATION: Final = ("proofroom_core", "0007_scheduled_tasks")
+_FIRST_MIGRATION: Final = ("proofroom_core", "0001_initial")
 """The migration since which these times are recorded. Before it, no task counts as overdue."""
 
 

@@ -97,7 +97,7 @@ class QueueWatch:
                 self.written[cause.error] = time.monotonic() + WRITE_INTERVAL
         if is_new:
             logger.error(
-                "could not queue %s (%s). The sweep will; said once, until a message is queued again",
+                "cannot queue %s (%s); the sweep will. Logged once until a message is queued again",
                 what,
                 cause.text.rstrip("."),
                 exc_info=error,
@@ -115,7 +115,7 @@ class QueueWatch:
             self.written.clear()
             is_first, self.is_known = not self.is_known, True
         if is_back:
-            logger.info("messages to the workers are queued again")
+            logger.info("the task queue works again")
         over = Q(error__in=errors)
         if is_first:
             over |= Q(failed_at__lt=self.started_at)
@@ -124,7 +124,7 @@ class QueueWatch:
             if rows.exists():  # usually there are none, which saves a write
                 rows.delete()
         except (DatabaseError, InterfaceError):
-            logger.warning("could not forget a failure of the queue", exc_info=True)
+            logger.warning("cannot clear the recorded failure of the queue", exc_info=True)
             with self.lock:  # retry with the next message
                 self.logged.update(errors)
                 self.is_known = self.is_known and not is_first
@@ -140,7 +140,7 @@ class QueueWatch:
                     create_defaults={"text": cause.text, "failed_at": now, "since": now},
                 )
         except (DatabaseError, InterfaceError):
-            logger.warning("could not keep a failure of the queue", exc_info=True)
+            logger.warning("cannot record a failure of the queue", exc_info=True)
 
 
 queue_watch: Final = QueueWatch()
@@ -218,6 +218,9 @@ def task_app() -> Celery:
     return cast("Celery", import_string(settings.TASK_APP))
 
 
+_DISCOVERY: Final = Lock()
+
+
 def queue_task(name: str, *arguments: Json) -> None:
     """Queue the task with this name immediately.
 
@@ -225,7 +228,9 @@ def queue_task(name: str, *arguments: Json) -> None:
     """
     app = task_app()
     if name not in app.tasks:
-        # Not the import that workers do: that runs the system checks and loads all pages of the
-        # admin.
-        app.autodiscover_tasks(force=True)
+        # Celery finds nothing while another thread is looking.
+        with _DISCOVERY:
+            # Not the import that workers do: that runs the system checks and loads all pages of the
+            # admin.
+            app.autodiscover_tasks(force=True)
     app.tasks[name].delay(*arguments)

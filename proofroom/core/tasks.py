@@ -6,39 +6,28 @@ from typing import Final
 from uuid import UUID
 
 from celery import shared_task
-from django.conf import settings
 
 from proofroom.core import outbox
 from proofroom.core.activity import chain
 from proofroom.core.observability import metrics
+from proofroom.core.privacy.declarations import days_of
 
 SWEEP_SECONDS: Final = 25.0
 
 
 @shared_task(name="core.tasks.dispatch_event")
-def dispatch_event(event_id: int, post_id: str | None = None) -> None:
-    """Dispatch an event.
-
-    `post_id` is empty for an event without a post, and None in messages of an earlier version.
-    """
-    if post_id is None:
-        outbox.dispatch(event_id)
-    elif post_id:
+def dispatch_event(event_id: int, post_id: str) -> None:
+    """Dispatch the open events of a post, or this event if `post_id` is empty."""
+    if post_id:
         outbox.dispatch_posts([UUID(post_id)], [])
     else:
         outbox.dispatch_posts([], [event_id])
 
 
 @shared_task(name="core.tasks.dispatch_events")
-def dispatch_events(event_ids: list[int], post_ids: list[str] | None = None) -> None:
-    """Dispatch the open events of these posts, and these events without a post.
-
-    Messages of an earlier version have all event ids and no posts.
-    """
-    if post_ids is None:
-        outbox.dispatch_all(event_ids)
-    else:
-        outbox.dispatch_posts(map(UUID, post_ids), event_ids)
+def dispatch_events(event_ids: list[int], post_ids: list[str]) -> None:
+    """Dispatch the open events of these posts, and these events without a post."""
+    outbox.dispatch_posts(map(UUID, post_ids), event_ids)
 
 
 @shared_task(name="core.tasks.sweep_events")
@@ -62,4 +51,4 @@ def seal_events() -> int:
 @shared_task(name="core.tasks.prune_activity")
 def prune_activity() -> int:
     """Delete entries of the activity log older than `ACTIVITY_DAYS`."""
-    return chain.prune(days=settings.CMS_ENV.activity_days)
+    return chain.prune(days=days_of("activity"))

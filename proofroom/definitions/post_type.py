@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass
-from typing import ClassVar, TypedDict
+from typing import ClassVar, Literal, TypedDict
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.registry import Registry
@@ -31,6 +31,10 @@ class SeoDefaults(TypedDict, total=False):
     robotsJson: JsonObject | None
 
 
+CheckLevel = Literal["off", "warn", "block"]
+"""What a failed check of a post does: nothing, a warning, or it prevents the publication."""
+
+
 class PostType:
     """Base class of post types. Empty `allowed_modules` means every module.
 
@@ -53,6 +57,10 @@ class PostType:
     default_module_group: ClassVar[str | None] = None
     taxonomies: ClassVar[tuple[TaxonomyUse, ...]] = ()
     seo_defaults: ClassVar[SeoDefaults] = {}
+    checks: ClassVar[Mapping[str, CheckLevel]] = {}
+    """Levels of checks of posts by name; the others have their own default."""
+    reading_ease: ClassVar[float | None] = None
+    """Lowest reading ease that the check `readingLevel` accepts, 0 (hard) to 100 (easy); None is the usual one."""
     CustomFields: ClassVar[type[ModuleProps]] = ModuleProps
 
     @classmethod

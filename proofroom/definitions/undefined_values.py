@@ -27,7 +27,7 @@ def undefined_names(shape: type[ModuleProps], values: Mapping[str, Json]) -> Ite
 
 
 def remove_undefined(shape: type[ModuleProps], values: Mapping[str, Json]) -> JsonObject:
-    """Return the values without those that the class does not define."""
+    """Return the values without the ones that the class does not define."""
     known = props_of(shape)
     defined: JsonObject = {}
     for name, value in values.items():

@@ -82,7 +82,7 @@ class ChoicesForm(forms.Form):
             if not actor.can(kind.permission):
                 continue
             stored = chosen.get(kind.name, Channel.ADMIN)
-            # Without a mail server, a stored choice stays, but it cannot be chosen anew.
+            # Without a mail server, a stored choice stays, but it cannot be chosen again.
             is_mailed = kind.can_be_mailed and (settings.HAS_EMAIL or stored == Channel.MAIL)
             channels = [channel for channel in Channel if is_mailed or channel != Channel.MAIL]
             self.fields[kind.name] = forms.ChoiceField(

@@ -72,7 +72,7 @@ def _mail(user: User) -> bool:
             still_claimed.update(mailed_event_id=claimed[row.pk])
         if not isinstance(error, OSError):  # SMTPException is a subclass of OSError
             raise
-        logger.exception("Notifications of account %s could not be mailed", user.pk)
+        logger.exception("Cannot mail the notifications of account %s", user.pk)
         return False
     return True
 

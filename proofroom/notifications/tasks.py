@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from celery import shared_task
-from django.conf import settings
 
+from proofroom.core.privacy.declarations import days_of
 from proofroom.notifications.mail import mail_notifications
 from proofroom.notifications.services import purge_notifications
 
@@ -12,7 +12,7 @@ from proofroom.notifications.services import purge_notifications
 @shared_task(name="notifications.tasks.purge")
 def purge() -> int:
     """Delete notifications older than `NOTIFICATION_DAYS`. Return how many."""
-    return purge_notifications(days=settings.CMS_ENV.notification_days)
+    return purge_notifications(days=days_of("notifications"))
 
 
 @shared_task(name="notifications.tasks.mail")

@@ -149,7 +149,7 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
     def get_original_scopes(
         self, refresh_token: str, request: Request, *args: Any, **kwargs: Any
     ) -> str:
-        """Return the scopes of the first token, without those that the user has withdrawn since."""
+        """Return the scopes of the first token, without the scopes that the user has withdrawn since."""
         original_scopes = (
             request.original_scope
             if request.refresh_token_instance is None

@@ -42,10 +42,25 @@ def _require_issuer(view: View) -> View:
     def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
         if not issues_tokens():
             raise Http404
+        # oauthlib fails on a broken escape such as %zz.
+        request.META["QUERY_STRING"] = request.GET.urlencode()
         response = view(request, *args, **kwargs)
         response.setdefault("Cache-Control", "no-store")
         response.setdefault("Pragma", "no-cache")
         return response
+
+    return wrapper
+
+
+def _refuse_nul(view: View) -> View:
+    """Answer 400 if a parameter has a NUL character, which PostgreSQL refuses in a query."""
+
+    @wraps(view)
+    def wrapper(request: HttpRequest, *args: object, **kwargs: object) -> HttpResponse:
+        for parameters in (request.GET, request.POST):
+            if any("\x00" in value for _, values in parameters.lists() for value in values):
+                return _error("invalid_request", "A parameter contains a NUL character.")
+        return view(request, *args, **kwargs)
 
     return wrapper
 
@@ -68,6 +83,7 @@ def authorization_server(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @require_POST
 @_require_issuer
+@_refuse_nul
 def token(request: HttpRequest) -> HttpResponse:
     """Answer tokens for a code or a refresh token."""
     if request.POST.get("grant_type") not in _GRANT_TYPES:
@@ -76,7 +92,7 @@ def token(request: HttpRequest) -> HttpResponse:
     client = OAuthClient.objects.filter(client_id=request.POST.get("client_id", "")[:255]).first()
     if client is not None:
         # Before the transaction: fetching a document must not keep rows locked.
-        refresh_if_stale(client, Request(*core._extract_params(request)))
+        refresh_if_stale(client, Request(request.path, headers=core.extract_headers(request)))
     with transaction.atomic():
         code, refresh_token = request.POST.get("code", ""), request.POST.get("refresh_token", "")
         # Lock the code or token first: of two equal requests, the second must see what the first changed.
@@ -94,6 +110,7 @@ def token(request: HttpRequest) -> HttpResponse:
 @csrf_exempt
 @require_POST
 @_require_issuer
+@_refuse_nul
 def revoke(request: HttpRequest) -> HttpResponse:
     """Revoke a token of the client, and the tokens that depend on it (RFC 7009)."""
     with transaction.atomic():

@@ -30,6 +30,7 @@ class TermRow(IdentifiedRow):
     locale: str
     parent_id: Id | None
     order_index: int
+    description: str | None = None
 
 
 class TermArchive(TableKind[TermRow, Term]):
@@ -54,6 +55,7 @@ class TermArchive(TableKind[TermRow, Term]):
                     "taxonomy": term.taxonomy,
                     "slug": term.slug,
                     "name": term.name,
+                    "description": term.description,
                     "locale": term.locale,
                     "parentId": str(term.parent_id) if term.parent_id else None,
                     "orderIndex": term.order_index,
@@ -74,6 +76,7 @@ class TermArchive(TableKind[TermRow, Term]):
                 taxonomy=row.taxonomy,
                 name=row.name,
                 slug=row.slug,
+                description=row.description or "",
                 locale=row.locale,
                 parent_id=row.parent_id,
                 order_index=row.order_index,
@@ -84,7 +87,11 @@ class TermArchive(TableKind[TermRow, Term]):
             job.tell(NAME, Outcome.CREATED, row.name, row.id)
             return
         document = changed_term_document(
-            term, name=row.name, slug=row.slug, parent_id=row.parent_id
+            term,
+            name=row.name,
+            slug=row.slug,
+            description=row.description,
+            parent_id=row.parent_id,
         )
         # The position is not part of the document, so it cannot be proposed.
         if row.order_index != term.order_index and job.mode == Mode.UPDATE:

@@ -1,4 +1,4 @@
-"""Find and replace in names of taxonomy terms."""
+"""Find and replace in names and descriptions of taxonomy terms."""
 
 from __future__ import annotations
 
@@ -8,19 +8,21 @@ from typing import Final
 from proofroom.core.actor import Actor
 from proofroom.core.find_replace import Hand, RowRevisions, RowSource
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import clean_name
+from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.shared_content.revisions import SharedChange, record_revisions
 from proofroom.shared_content.shared_types import TERM
-from proofroom.taxonomies.models import NAME_MAX, Term
+from proofroom.taxonomies.models import DESCRIPTION_MAX, NAME_MAX, Term
 from proofroom.taxonomies.services import term_document
 
 
 def _change_term(term: Term, hand: Hand) -> None:
     name = hand.take("name", term.name)
+    description = hand.take("description", term.description)
     if hand.places:
         term.name = clean_name(name, NAME_MAX)
+        term.description = clean_line("description", description, DESCRIPTION_MAX, lines=True)
         term.version += 1
-        hand.settle({"name": term.name})
+        hand.settle({"name": term.name, "description": term.description})
 
 
 def _record_revisions(rows: Sequence[tuple[Term, JsonObject]], actor: Actor, reason: str) -> None:
@@ -37,7 +39,7 @@ TERMS: Final = RowSource(
     permission="taxonomies.edit",
     rows=Term.objects.all,
     change_row=_change_term,
-    texts=("name",),
+    texts=("name", "description"),
     touched=("version",),
     revisions=RowRevisions(term_document, _record_revisions),
 )

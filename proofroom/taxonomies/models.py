@@ -21,6 +21,7 @@ from proofroom.core.validation.limits import LOCALE_MAX
 
 NAME_MAX: Final = 200
 SLUG_MAX: Final = 100
+DESCRIPTION_MAX: Final = 5000
 ORDER_MAX: Final = 1_000_000
 
 
@@ -34,6 +35,7 @@ class Term(models.Model):
     taxonomy = models.SlugField(max_length=60)
     slug = models.SlugField(max_length=SLUG_MAX, allow_unicode=True)
     name = models.CharField(max_length=NAME_MAX)
+    description = models.TextField(blank=True, default="")
     locale = models.CharField(max_length=LOCALE_MAX, blank=True, default="")
     parent = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="children"
@@ -58,6 +60,7 @@ class TermAnswer(Answer):
     taxonomy: str
     slug: str
     name: str
+    description: str
     parent_id: UUID | None
     locale: str
     order_index: int
@@ -98,9 +101,23 @@ class TermFields(Body):
                 help_text=gettext_lazy("Leave blank to generate it from the name."),
             )
         ),
-    ] = Field(None, max_length=SLUG_MAX, description="From the name without it.")
+    ] = Field(None, max_length=SLUG_MAX, description="Generated from the name if left out.")
+    description: Annotated[
+        Words,
+        FormField(
+            lambda: forms.CharField(
+                label=gettext_lazy("Description"),
+                max_length=DESCRIPTION_MAX,
+                required=False,
+                widget=forms.Textarea(attrs={"rows": 4}),
+                help_text=gettext_lazy(
+                    "Shown above the posts with this term, and to search engines."
+                ),
+            )
+        ),
+    ] = Field("", max_length=DESCRIPTION_MAX, description="Plain text.")
     parent_id: Annotated[Words | None, PARENT_FIELD] = Field(
-        None, max_length=80, description="Id of the term above."
+        None, max_length=80, description="The ID of the parent term."
     )
     order_index: Annotated[
         int,
@@ -125,7 +142,9 @@ class NewTerm(TermFields, answered_by=TermNodeAnswer):
             )
         ),
     ] = Field(
-        None, max_length=12, description="The default locale without it; empty: every language."
+        None,
+        max_length=12,
+        description="Defaults to the default locale; empty means every language.",
     )
 
 
@@ -137,5 +156,5 @@ class TermChanges(TermFields, answered_by=TermNodeAnswer, partial=True):
         FormField(lambda: forms.CharField(label=gettext_lazy("Slug"), max_length=SLUG_MAX)),
     ] = Field(min_length=1, max_length=SLUG_MAX)
     parent_id: Annotated[Words | None, PARENT_FIELD] = Field(
-        None, max_length=80, description="null: a root."
+        None, max_length=80, description="Null for a top-level term."
     )

@@ -18,16 +18,16 @@ from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language
-from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import JsonObject
-from proofroom.core.validation.input_validation import clean_name
+from proofroom.core.slugs import slug_of
+from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
 from proofroom.shared_content.approval import APPROVED, require_approver, require_live_change
 from proofroom.shared_content.proposals import delete_proposals
 from proofroom.shared_content.revisions import SharedChange, delete_revisions, record_revisions
 from proofroom.shared_content.shared_types import TERM
-from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
+from proofroom.taxonomies.models import DESCRIPTION_MAX, NAME_MAX, SLUG_MAX, Term
 from proofroom.taxonomies.rules import UNCHANGED_PARENT, clean_order, parent_of
 
 
@@ -57,6 +57,7 @@ def create_term(
     taxonomy: str,
     name: str,
     slug: str | None = None,
+    description: str = "",
     locale: str | None = None,
     parent_id: UUID | str | None = None,
     order_index: int = 0,
@@ -80,6 +81,7 @@ def create_term(
         taxonomy=taxonomy,
         name=name,
         slug=slug,
+        description=_clean_description(description),
         locale=locale,
         order_index=clean_order(order_index),
     )
@@ -98,6 +100,7 @@ def change_term(
     actor: Actor,
     name: str | None = None,
     slug: str | None = None,
+    description: str | None = None,
     parent_id: object = UNCHANGED_PARENT,
     order_index: int | None = None,
     expected_version: int | None = None,
@@ -120,8 +123,9 @@ def change_term(
     earlier = term_document(term)
     # First, because recording locks the content version: two concurrent moves must not make a cycle.
     _record(term, actor, "changed")
-    document = changed_term_document(term, name=name, slug=slug)
+    document = changed_term_document(term, name=name, slug=slug, description=description)
     term.name, term.slug = str(document["name"]), str(document["slug"])
+    term.description = str(document["description"])
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
     if parent_id is not UNCHANGED_PARENT:
         term.parent = parent_of(term, parent_id)
@@ -220,6 +224,7 @@ def changed_term_document(
     *,
     name: str | None = None,
     slug: str | None = None,
+    description: str | None = None,
     parent_id: object = UNCHANGED_PARENT,
 ) -> JsonObject:
     """Return the document of the term with these values, checked by the rules. Raises `RuleViolation` by field."""
@@ -228,6 +233,8 @@ def changed_term_document(
         document["name"] = clean_name(name, NAME_MAX)
     if slug is not None:
         document["slug"] = clean_slug(slug, SLUG_MAX)
+    if description is not None:
+        document["description"] = _clean_description(description)
     if parent_id is not UNCHANGED_PARENT:
         parent = parent_of(term, parent_id)
         document["parentId"] = str(parent.pk) if parent else None
@@ -239,8 +246,20 @@ def term_document(term: Term) -> JsonObject:
     return {
         "name": term.name,
         "slug": term.slug,
+        "description": term.description,
         "parentId": str(term.parent_id) if term.parent_id else None,
     }
+
+
+def description_in(document: JsonObject) -> str | None:
+    """Return the description in a term's document; None if the document is older than this field."""
+    found = document.get("description")
+    return found if isinstance(found, str) else None
+
+
+def _clean_description(value: str) -> str:
+    lines = value.replace("\r\n", "\n")
+    return clean_line("description", lines, DESCRIPTION_MAX, lines=True)
 
 
 def require_taxonomy(slug: str) -> None:

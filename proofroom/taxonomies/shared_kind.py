@@ -13,7 +13,7 @@ from proofroom.shared_content.revisions import RESTORED
 from proofroom.shared_content.shared_types import TERM, SharedRow
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import UNCHANGED_PARENT
-from proofroom.taxonomies.services import change_term, term_document
+from proofroom.taxonomies.services import change_term, description_in, term_document
 
 
 class TermKind:
@@ -30,6 +30,7 @@ class TermKind:
             raise TypeError(row)
         changed = copy(row)
         changed.name, changed.slug = str(document["name"]), str(document["slug"])
+        changed.description = description_in(document) or ""
         parent = document["parentId"]
         changed.parent = Term.objects.filter(pk=str(parent)).first() if parent else None
         return changed
@@ -60,6 +61,7 @@ class TermKind:
             actor=actor,
             name=str(document["name"]),
             slug=str(document["slug"]),
+            description=description_in(document),
             parent_id=parent,
             expected_version=expected_version,
             reason=reason,

@@ -35,6 +35,7 @@ class ListedTerm(Result):
     children: list[Any]
     locale: str | None = None
     order_index: int | None = None
+    description: str | None = None
 
 
 class TermPage(ToolPage):
@@ -93,6 +94,7 @@ def list_taxonomy_terms(actor: Actor, arguments: OfTaxonomy) -> JsonObject:
             node["locale"] = row.locale
         if arguments.is_full:
             node["orderIndex"] = row.order_index
+            node["description"] = row.description
         nodes[row.pk] = node
     for row in rows:
         siblings = nodes[row.parent_id]["children"] if row.parent_id in nodes else roots

@@ -161,7 +161,7 @@ def store_outcomes(ended: Sequence[EndedCall]) -> None:
             return
         # Sending it again would have the same outcome.
         delivery = ended[0].delivery
-        logger.exception("the outcome of delivery %s cannot be stored", delivery.pk)
+        logger.exception("cannot store the outcome of delivery %s", delivery.pk)
         give_up(
             delivery, "The outcome of the call could not be stored; the log says why.", failed=True
         )
@@ -466,7 +466,7 @@ class DeliveryLoop:
         except delivery_channels.NothingToSend as nothing:
             give_up(delivery, nothing.reason)
         except Exception:  # one invalid definition must not stop the other deliveries
-            logger.exception("the request of delivery %s could not be made", delivery.pk)
+            logger.exception("cannot build the request of delivery %s", delivery.pk)
             give_up(delivery, "The request could not be made.", failed=True)
         return None
 

@@ -103,7 +103,7 @@ def start_workflows(events: Sequence[Event]) -> None:
         triggered = [workflow for workflow in workflows if event.name in workflow.triggers]
         # Workflows can cause events that start workflows. The limit ends such a loop.
         if triggered and event.hop > MAX_HOPS:
-            logger.error("%s starts no workflow: runs caused it over %s hops", event, event.hop)
+            logger.error("%s starts no workflow: a chain of %s runs caused it", event, event.hop)
             continue
         deliveries += [
             new_delivery(event, workflow_channel(workflow.id), workflow_id=workflow.id)

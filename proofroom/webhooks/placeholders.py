@@ -36,7 +36,7 @@ def placeholder_problem(template: JsonValue, roots: frozenset[str]) -> str:
             return f"the placeholder {{{{{path[:60]}}}}} is no path such as data.slug"
         if path.partition(".")[0] not in roots:
             known = ", ".join(sorted(roots))
-            return f"the placeholder {{{{{path[:60]}}}}} begins with none of: {known}"
+            return f"the placeholder {{{{{path[:60]}}}}} must begin with one of: {known}"
     return ""
 
 

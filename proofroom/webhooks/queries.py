@@ -147,7 +147,7 @@ def recent_calls(webhook: Webhook) -> list[CallBar]:
 
 
 def failed_since(moment: object) -> QuerySet[Delivery]:
-    """Return deliveries that failed for good after this time, latest first."""
+    """Return deliveries that finally failed after this time, latest first."""
     rows = Delivery.objects.filter(status="failed", finished_at__gte=moment)
     return rows.select_related("webhook").order_by(F("created_at").desc())
 

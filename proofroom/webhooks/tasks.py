@@ -6,9 +6,9 @@ from typing import Final
 from uuid import UUID
 
 from celery import shared_task
-from django.conf import settings
 
 from proofroom.core.independent_steps import independent_steps
+from proofroom.core.privacy.declarations import days_of
 from proofroom.webhooks import delivery, retention
 from proofroom.webhooks.delivery_queue import wake_sender
 from proofroom.webhooks.services.replay import queue_replays
@@ -60,7 +60,7 @@ def prune_deliveries() -> int:
         with step("purging deliveries of deleted webhooks"):
             count += retention.purge_orphans()
         with step("pruning finished deliveries"):
-            count += retention.prune_finished(days=settings.CMS_ENV.webhook_delivery_days)
+            count += retention.prune_finished(days=days_of("webhook-deliveries"))
     return count
 
 

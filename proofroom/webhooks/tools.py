@@ -27,8 +27,8 @@ class SimulateWebhookEvent(Arguments):
     group="diagnostics",
 )
 def simulate_webhook_event(actor: Actor, arguments: SimulateWebhookEvent) -> JsonObject:
-    """Show what an event would send to webhooks, to whom, and how signed, without secrets. With send it goes only to
-    active ones marked for tests.
+    """Show what an event would send to which webhooks, and its signature, without secrets. With send, it goes only
+    to active webhooks marked for tests.
     """
     simulation = simulate_event(
         actor=actor, event=arguments.event, payload=arguments.payload, send=arguments.send

@@ -59,7 +59,7 @@ def check_condition(condition: Condition) -> Condition:
     root = condition.field.partition(".")[0]
     if root not in ROOTS:
         known = ", ".join(sorted(ROOTS))
-        raise ValueError(f"the field {condition.field[:60]!r} begins with none of: {known}")
+        raise ValueError(f"the field {condition.field[:60]!r} must begin with one of: {known}")
     return condition
 
 

@@ -42,6 +42,7 @@ from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
 from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
 from proofroom_apps.editorial.posts.page_tree import page_tree
+from proofroom_apps.editorial.posts.post_checks import checks, checks_page, store_accessibility
 from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
 from proofroom_apps.editorial.posts.rejections import rejection
 from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
@@ -210,6 +211,13 @@ class PostAdmin(ListAdmin[Post]):
                 "<uuid:post_id>/preview/typed/",
                 wrap(live_preview),
                 name="content_post_live_preview",
+            ),
+            path("<uuid:post_id>/checks/", wrap(checks), name="content_post_checks"),
+            path("<uuid:post_id>/checks/page/", wrap(checks_page), name="content_post_checks_page"),
+            path(
+                "<uuid:post_id>/checks/accessibility/",
+                wrap(store_accessibility),
+                name="content_post_checks_accessibility",
             ),
             path("<uuid:post_id>/translate/", wrap(translate), name="content_post_translate"),
             path("<uuid:post_id>/delete/", wrap(delete), name="content_post_delete"),

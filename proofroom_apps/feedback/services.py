@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -126,6 +127,16 @@ def delete_feedback(*, feedback_id: UUID | str, actor: Actor) -> UUID:
     _record("feedback.deleted", row, actor)
     Feedback.objects.filter(pk=pk).delete()
     return pk
+
+
+def prune_feedback(*, days: int) -> int:
+    """Delete notes that were resolved more than `days` ago. Return their number. 0 keeps everything."""
+    if days <= 0:
+        return 0
+    old = Feedback.objects.filter(
+        status=FeedbackStatus.RESOLVED, resolved_at__lt=timezone.now() - timedelta(days=days)
+    )
+    return old.delete()[0]
 
 
 def _not_the_author() -> NotAllowed:

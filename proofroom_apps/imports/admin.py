@@ -27,11 +27,9 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.archive.selection import find_posts_named
 from proofroom.archive.export import PERMISSION as ARCHIVES
 from proofroom.archive.imports import Mode
 from proofroom.archive.services import require_mode
@@ -39,9 +37,10 @@ from proofroom.core.admin.form_pages import answer_form, form_page
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.admin.run_pages import RunAdmin
 from proofroom.core.background_jobs.models import JobState
-from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
+from proofroom.core.errors import NotAllowed, NotFound
 from proofroom.core.i18n.languages import site_languages
 from proofroom.definitions import post_types
+from proofroom_apps.imports import schedule_admin  # noqa: F401  # registers its list
 from proofroom_apps.imports.archive_report import (
     ARCHIVE_OUTCOMES,
     entries_of,
@@ -50,10 +49,12 @@ from proofroom_apps.imports.archive_report import (
     kind_label,
 )
 from proofroom_apps.imports.content_importer import ContentImporter
+from proofroom_apps.imports.export_form import ExportForm
 from proofroom_apps.imports.export_runs import ExportOptions, open_export
 from proofroom_apps.imports.importers.archive import ArchiveImporter
 from proofroom_apps.imports.models import ARCHIVE, CHUNK_BYTES, ExportRun, ImportRun
 from proofroom_apps.imports.registry import importers
+from proofroom_apps.imports.run_report import KINDS, OUTCOMES, groups_by_kind, report_of
 from proofroom_apps.imports.runs import (
     cancel_run,
     find_importer,
@@ -64,26 +65,10 @@ from proofroom_apps.imports.runs import (
 )
 
 if TYPE_CHECKING:
-    from django_stubs_ext import StrPromise
+    pass
 
 MAX_UPLOAD: Final = 500 * 1024 * 1024
 LINES_PER_PAGE: Final = 100
-_KINDS: Final[dict[str, Promise]] = {
-    "items": gettext_lazy("Unreadable items"),
-    "terms": gettext_lazy("Terms"),
-    "files": gettext_lazy("Files"),
-    "posts": gettext_lazy("Posts"),
-    "menus": gettext_lazy("Menus"),
-    "redirects": gettext_lazy("Redirects"),
-}
-OUTCOMES: Final[dict[str, Promise]] = {
-    "created": gettext_lazy("New"),
-    "updated": gettext_lazy("Changed"),
-    "staged": gettext_lazy("Sent to Review"),
-    "unchanged": gettext_lazy("Unchanged"),
-    "skipped": gettext_lazy("Skipped"),
-    "failed": gettext_lazy("Failed"),
-}
 _SEVERITIES: Final = ("error", "warning", "info")
 
 
@@ -179,67 +164,6 @@ class ArchiveForm(forms.Form):
             text = _("The file is larger than %(most)s MB. Import it on the command line.")
             raise forms.ValidationError(text % {"most": MAX_UPLOAD // 1024**2})
         return file
-
-
-def _lines_field(label: StrPromise, help_text: StrPromise) -> forms.CharField:
-    return forms.CharField(
-        label=label,
-        required=False,
-        max_length=20_000,
-        widget=forms.Textarea(attrs={"rows": 3}),
-        help_text=help_text,
-    )
-
-
-class ExportForm(forms.Form):
-    sections = _lines_field(
-        gettext_lazy("Sections"),
-        gettext_lazy("Posts with all posts below them, one per line: address, slug or ID."),
-    )
-    posts = _lines_field(
-        gettext_lazy("Individual posts"), gettext_lazy("One per line: address, slug or ID.")
-    )
-    post_types = forms.MultipleChoiceField(
-        label=gettext_lazy("Post types"), required=False, widget=forms.CheckboxSelectMultiple
-    )
-    locales = forms.MultipleChoiceField(
-        label=gettext_lazy("Languages"),
-        required=False,
-        choices=site_languages,
-        widget=forms.CheckboxSelectMultiple,
-    )
-    changed_since = forms.DateField(
-        label=gettext_lazy("Changed since"),
-        required=False,
-        widget=forms.DateInput(attrs={"type": "date"}),
-    )
-    published_only = forms.BooleanField(
-        label=gettext_lazy("Published content only"),
-        required=False,
-        help_text=gettext_lazy("Leaves out drafts and changes in Review."),
-    )
-    revisions = forms.BooleanField(label=gettext_lazy("Include revisions"), required=False)
-
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        types = cast(forms.MultipleChoiceField, self.fields["post_types"])
-        types.choices = [(one.name, str(one.label_plural)) for one in post_types]
-
-    def _names(self, field: str) -> list[str]:
-        names = [line.strip() for line in self.cleaned_data[field].splitlines() if line.strip()]
-        for name in names:
-            try:
-                # Checked here, so that the error is at its field instead of in a failed run.
-                find_posts_named(name)
-            except RuleViolation as error:
-                raise forms.ValidationError(error.message) from None
-        return names
-
-    def clean_posts(self) -> list[str]:
-        return self._names("posts")
-
-    def clean_sections(self) -> list[str]:
-        return self._names("sections")
 
 
 @admin.register(ImportRun)
@@ -376,7 +300,7 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
         page = Paginator(lines, LINES_PER_PAGE).get_page(request.GET.get("p"))
         names = ARCHIVE_OUTCOMES if is_archive else OUTCOMES
         outcomes = [name for name in names if any(name in counts for counts in run.counts.values())]
-        kinds = {name: kind_label(name) for name in run.counts} if is_archive else _KINDS
+        kinds = {name: kind_label(name) for name in run.counts} if is_archive else KINDS
         # A repeated run takes over the chunks, and old ones are deleted: then nothing is left to import.
         may_import = run.is_dry_run and run.state == JobState.DONE and run.chunks.exists()
         return {
@@ -389,6 +313,8 @@ class ImportRunAdmin(RunAdmin[ImportRun]):
                 for kind, label in kinds.items()
                 if kind in run.counts
             ],
+            # While it runs, the report grows with each request.
+            "groups": [] if is_archive or run.is_running else list(groups_by_kind(report_of(run))),
             "page": page,
             "lines": [(line, str(OUTCOMES.get(line.outcome, ""))) for line in page],
             "severity": severity,

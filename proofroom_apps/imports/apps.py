@@ -27,6 +27,14 @@ class ImportsConfig(AppConfig):
             ),
             order=65,
         )
+        from proofroom.notifications.services import register_kind
+        from proofroom_apps.imports.export_schedules import finish_scheduled
+        from proofroom_apps.imports.notifications import KINDS
+        from proofroom_apps.imports.runs import run_ended
+
+        run_ended.register(finish_scheduled)
+        for kind in KINDS:
+            register_kind(kind)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SITE,
@@ -36,4 +44,14 @@ class ImportsConfig(AppConfig):
                 permissions=("settings.manage",),
             ),
             order=66,
+        )
+        navigation_entries.register(
+            NavigationEntry(
+                NavigationGroup.SITE,
+                gettext_lazy("Export schedules"),
+                "admin:proofroom_imports_exportschedule_changelist",
+                "calendar",
+                permissions=("settings.manage",),
+            ),
+            order=67,
         )

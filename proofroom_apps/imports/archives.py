@@ -18,6 +18,8 @@ from proofroom.core.errors import RuleViolation
 MAX_FILES: Final = 20_000
 MAX_BYTES: Final = 2 * 1024 * 1024 * 1024
 """Maximum size of all files together, unpacked, in bytes."""
+MAX_DEPTH: Final = 30
+"""Maximum number of parts of a name. A short name could otherwise create thousands of folders."""
 _DAMAGED: Final = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, ValueError, zlib.error, lzma.LZMAError,
 )  # fmt: skip
@@ -44,7 +46,7 @@ def unpack(archive: Path, folder: Path) -> None:
                     ".." in parts or entry.filename.startswith("/") or ":" in "".join(parts[:1])
                 )
                 if (
-                    not parts
+                    not 1 <= len(parts) <= MAX_DEPTH
                     or is_odd
                     or stat.S_ISLNK(mode)
                     or any(len(part) > 200 for part in parts)

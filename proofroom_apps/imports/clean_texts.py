@@ -37,7 +37,11 @@ def clean_items(items: Iterable[Item]) -> Iterator[Item]:
                 if cleaner.found:
                     item = replace(item, remarks=(*item.remarks, *cleaner.remarks(item.place)))
             case TermItem():
-                item = replace(item, name=cleaner.line("name", item.name))
+                item = replace(
+                    item,
+                    name=cleaner.line("name", item.name),
+                    description=cleaner.lines("description", item.description),
+                )
                 yield from cleaner.remarks(item.name)
             case MenuItem():
                 name = cleaner.line("name", item.name)

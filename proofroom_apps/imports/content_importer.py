@@ -17,10 +17,16 @@ from proofroom_apps.imports.registry import Importer, Output
 class ContentImporter(ContentSource, Importer):
     """An importer of posts, terms, files and menus with dry run, report, resuming and an admin page."""
 
+    has_preview = True
+
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--type", default="", help=f"The post type ({self.default_type}).")
+        parser.add_argument(
+            "--type", default="", help=f"The post type (default: {self.default_type})."
+        )
         parser.add_argument("--locale", default="", help="The language of the posts.")
-        parser.add_argument("--name", default="", help="Tells two sources of one kind apart.")
+        parser.add_argument(
+            "--name", default="", help="A name for the source, to distinguish several of one kind."
+        )
         parser.add_argument(
             "--site", default="", help="The address where the source was published."
         )
@@ -30,16 +36,19 @@ class ContentImporter(ContentSource, Importer):
             dest="fetch",
             action="store_false",
             default=True,
-            help="Leave files of other sites where they are.",
+            help="Do not fetch files from other sites.",
         )
         parser.add_argument(
             "--live",
             action="store_true",
-            help="Change posts that are there already at once, instead of in Review.",
+            help="Change existing posts live instead of in Review.",
         )
         if self.has_mapping:
             parser.add_argument(
-                "--mapping", default="", metavar="FILE", help="A JSON file: field by column."
+                "--mapping",
+                default="",
+                metavar="FILE",
+                help="A JSON file that maps fields to columns.",
             )
 
     def run_command(

@@ -6,4 +6,10 @@ from typing import Final
 
 from proofroom.core.outbox.events import EventKind
 
-KINDS: Final = (EventKind("content.imported", "Content imported", "posts.create"),)
+EXPORT_FAILED: Final = "archive.export-failed"
+
+KINDS: Final = (
+    EventKind("content.imported", "Content imported", "posts.create"),
+    EventKind(EXPORT_FAILED, "Scheduled export failed", "settings.manage"),
+    EventKind("archive.schedule-changed", "Schedule of exports changed", "settings.manage"),
+)

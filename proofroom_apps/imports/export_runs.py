@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import datetime, timedelta
-from tempfile import TemporaryFile
-from typing import Annotated, Final
+from pathlib import Path
+from tempfile import NamedTemporaryFile, TemporaryFile
+from typing import IO, Annotated, Final
 
+from django.conf import settings
+from django.db import transaction
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from pydantic import BaseModel, ConfigDict, Field
@@ -15,12 +21,22 @@ from proofroom.archive.export import PERMISSION, Choice
 from proofroom.archive.services import export_archive
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
+from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import NotFound, RuleViolation
-from proofroom_apps.imports.models import CHUNK_BYTES, ImportChunk, ImportRun
+from proofroom_apps.imports.models import (
+    CHUNK_BYTES,
+    ExportSchedule,
+    ExportTarget,
+    ImportChunk,
+    ImportRun,
+)
 from proofroom_apps.imports.run_watch import RunCancelled, RunWatch
 
 MAX_BYTES: Final = 2 * 1024**3
 KEEP_FILE: Final = timedelta(days=1)
+_UNFINISHED: Final = ".export-"
+"""Beginning of the names of unfinished files in the folder for exports."""
+_KEEP_UNFINISHED: Final = timedelta(days=1)
 Names = Annotated[list[Annotated[str, Field(max_length=2000)]], Field(max_length=500)]
 
 
@@ -52,14 +68,21 @@ class ExportOptions(BaseModel):
 def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
     """Write the archive, and store it in parts until it expires. Raises `CmsError`.
 
-    Returns the notes of its report, or None if it was cancelled.
+    Returns the notes of its report, or None if it was cancelled, or another worker writes it.
     """
-    watch = RunWatch(run.pk)
+    claim = _claim(run)
+    if claim is None:
+        return None
+    watch = RunWatch(run.pk, claim)
 
     def progress(kind: str, number: int) -> None:
         watch.done += 1
         watch()
 
+    schedule = run.schedule
+    folder = (
+        export_folder() if schedule is not None and schedule.target == ExportTarget.FOLDER else None
+    )
     with TemporaryFile() as target:
         options = ExportOptions.model_validate(run.options)
         try:
@@ -67,32 +90,128 @@ def execute_export(run: ImportRun, actor: Actor) -> Sequence[str] | None:
                 target=target, actor=actor, choice=options.choice(), progress=progress
             )
             size = target.tell()
-            if size > MAX_BYTES:
+            if size > MAX_BYTES and folder is None:
                 text = _("The archive is larger than %(most)s GB. Export it on the command line.")
                 raise RuleViolation(text % {"most": MAX_BYTES // 1024**3})
             # A worker that was killed may have left parts of an earlier try.
-            ImportChunk.objects.filter(run=run).delete()
+            with _claimed(run, claim):
+                ImportChunk.objects.filter(run=run).delete()
             target.seek(0)
-            for number, block in enumerate(iter(lambda: target.read(CHUNK_BYTES), b"")):
-                ImportChunk.objects.create(run=run, number=number, content=block)
-                watch()
+            if folder is not None:
+                _write_file(folder / run.name, target, watch)
+            parts = iter(lambda: target.read(CHUNK_BYTES), b"") if folder is None else ()
+            for number, block in enumerate(parts):
+                with _claimed(run, claim):
+                    ImportChunk.objects.create(run=run, number=number, content=block)
+            counts = {
+                name.removesuffix(".jsonl"): {"exported": summary.rows}
+                for name, summary in exported.manifest.files.items()
+                if summary.rows
+            }
+            total = sum(count["exported"] for count in counts.values())
+            with _claimed(run, claim) as rows:
+                rows.update(
+                    counts=counts,
+                    size=size,
+                    done=total,
+                    planned=total,
+                    expires_at=(
+                        None if folder is not None else timezone.now() + _keep_file(schedule)
+                    ),
+                )
         except RunCancelled:
-            ImportChunk.objects.filter(run=run).delete()
             return None
-    counts = {
-        name.removesuffix(".jsonl"): {"exported": summary.rows}
-        for name, summary in exported.manifest.files.items()
-        if summary.rows
-    }
-    total = sum(count["exported"] for count in counts.values())
-    ImportRun.objects.filter(pk=run.pk).update(
-        counts=counts,
-        size=size,
-        done=total,
-        planned=total,
-        expires_at=timezone.now() + KEEP_FILE,
-    )
+        except DATABASE_UNREACHABLE:
+            raise
+        except Exception:
+            # The failure of a late worker must not end the run of another.
+            if _rows(run, claim).exists():
+                raise
+            return None
     return exported.notes
+
+
+def _claim(run: ImportRun) -> int | None:
+    """Return the number of this try, or None if another worker writes the archive already.
+
+    An export doesn't hold the lock on its row, because that would block its progress. `stage` is 1 while a worker has
+    it, until the sweep finds that it has stopped. `position` is the number of the try.
+    """
+    rows = ImportRun.objects.filter(pk=run.pk, state=JobState.RUNNING)
+    with transaction.atomic():
+        if not rows.filter(stage=0).update(
+            stage=1, position=F("position") + 1, touched_at=timezone.now()
+        ):
+            return None
+        return rows.values_list("position", flat=True).get()
+
+
+def release(run: ImportRun) -> None:
+    """Let another worker write the archive of a locked run."""
+    run.stage = 0
+    ImportRun.objects.filter(pk=run.pk).update(stage=0)
+
+
+def _rows(run: ImportRun, claim: int) -> QuerySet[ImportRun]:
+    """Return the run, or nothing if it has ended or is another worker's now."""
+    return ImportRun.objects.filter(pk=run.pk, state=JobState.RUNNING, position=claim)
+
+
+@contextmanager
+def _claimed(run: ImportRun, claim: int) -> Iterator[QuerySet[ImportRun]]:
+    """Lock and touch the run for a write. Raises `RunCancelled` if it has ended, or is another worker's now."""
+    rows = _rows(run, claim)
+    with transaction.atomic():
+        if not rows.update(touched_at=timezone.now()):
+            raise RunCancelled
+        yield rows
+
+
+def _keep_file(schedule: ExportSchedule | None) -> timedelta:
+    # The archives of a schedule are deleted by their number.
+    return KEEP_FILE if schedule is None else timedelta(days=365)
+
+
+def _write_file(path: Path, source: IO[bytes], watch: RunWatch) -> None:
+    """Write the archive to the folder for exports atomically. Raises `RuleViolation`, `RunCancelled`."""
+    try:
+        _remove_leftovers(path.parent)
+        with NamedTemporaryFile(dir=path.parent, prefix=_UNFINISHED, delete=False) as target:
+            try:
+                while block := source.read(CHUNK_BYTES):
+                    target.write(block)
+                    watch()
+                target.flush()
+                os.fsync(target.fileno())
+                Path(target.name).replace(path)
+            except BaseException:
+                Path(target.name).unlink(missing_ok=True)
+                raise
+    except OSError as error:
+        text = _("The folder for exports cannot be used: %(why)s")
+        raise RuleViolation(text % {"why": error.strerror or error}) from None
+
+
+def _remove_leftovers(folder: Path) -> None:
+    """Remove the unfinished files of workers that were killed."""
+    oldest = timezone.now().timestamp() - _KEEP_UNFINISHED.total_seconds()
+    for path in folder.glob(f"{_UNFINISHED}*"):
+        with suppress(OSError):
+            if path.lstat().st_mtime < oldest:
+                path.unlink()
+
+
+def export_folder() -> Path:
+    """Return the folder for exports. Raises `RuleViolation` if it is not set, or cannot be written."""
+    folder: Path | None = settings.CMS_ENV.export_folder
+    if folder is None:
+        raise RuleViolation(_("The site has no folder for exports. Set EXPORT_FOLDER."))
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        text = _("The folder for exports cannot be used: %(why)s")
+        raise RuleViolation(text % {"why": error.strerror or error}) from None
+    return folder
 
 
 def open_export(run: ImportRun, actor: Actor) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
@@ -31,7 +32,8 @@ from proofroom_apps.imports.places import read_places
 from proofroom_apps.imports.plan import ImportPlan, make_plan
 from proofroom_apps.imports.post_writer import write_post
 from proofroom_apps.imports.problems import sentence_of, storable
-from proofroom_apps.imports.registry import Output
+from proofroom_apps.imports.registry import IncompleteImport, Output
+from proofroom_apps.imports.run_report import report_of
 from proofroom_apps.imports.runs import (
     IMPORT_RUNS,
     MESSAGE_MAX,
@@ -72,9 +74,12 @@ def run_command(
     out: Output,
     err: Output,
 ) -> None:
-    """Execute a run in the foreground. Prints a line for each item that changed, was skipped or failed.
+    """Execute a run in the foreground.
 
-    Raises `RuleViolation` if the run failed, or if no post could be imported.
+    Prints a line for each item that changed, was skipped or failed, then the report. The options `json` and `preview`
+    print the report only.
+
+    Raises `IncompleteImport` if some items failed, and `RuleViolation` if the run failed or imported no post.
     """
     values = dict(options)
     if isinstance(values.get("mapping"), str):
@@ -103,8 +108,9 @@ def run_command(
         if run.done and run.done % 100 == 0:
             out.write(f"… {run.done} of {run.planned}")
 
+    is_report_only = bool(options.get("json") or options.get("preview"))
     try:
-        execute_items(run, importer, path, actor, tell=tell, ends=None)
+        execute_items(run, importer, path, actor, tell=None if is_report_only else tell, ends=None)
     except BaseException:
         # BaseException includes Ctrl-C. The next run continues from the stored items.
         ImportRun.objects.filter(pk=run.pk, state=JobState.RUNNING).update(
@@ -112,13 +118,26 @@ def run_command(
         )
         raise
     run.refresh_from_db()
-    out.write(summary_of(run))
+    report = report_of(run)
+    if options.get("json"):
+        out.write(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+    else:
+        report.write(out)
+        out.write(summary_of(run))
     if run.state == JobState.FAILED:
         raise RuleViolation(run.why)
-    outcomes = {*run.counts.get("posts", {}), *run.counts.get("items", {})}
-    # Single failures are lines of the report. The command fails only if nothing was imported.
-    if outcomes == {"failed"}:
+    if {*run.counts.get("posts", {}), *run.counts.get("items", {})} == {"failed"}:
         raise RuleViolation(_("No posts could be imported. See the entries above."))
+    failed = sum(outcomes.get("failed", 0) for outcomes in run.counts.values())
+    if failed and not options.get("preview"):
+        raise IncompleteImport(
+            ngettext(
+                "%(count)s item could not be imported. See the entries above.",
+                "%(count)s items could not be imported. See the entries above.",
+                failed,
+            )
+            % {"count": failed}
+        )
 
 
 def _read_mapping(name: str) -> object:

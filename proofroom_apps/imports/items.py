@@ -72,6 +72,7 @@ class TermItem:
     name: str
     slug: str = ""
     parent_id: str | None = None
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

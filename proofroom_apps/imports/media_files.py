@@ -36,6 +36,14 @@ def path_in(address: str) -> str:
         return ""
 
 
+def host_of(address: str) -> str:
+    """Return the host of a file's address; empty if it is not an address."""
+    try:
+        return urlsplit(address).netloc
+    except ValueError:
+        return ""
+
+
 def file_inside(folder: Path, name: str) -> Path | None:
     """Return the file of that name below the folder, or None. Never follows links or leaves the folder."""
     parts = [part for part in name.replace("\\", "/").split("/") if part not in ("", ".")]
@@ -113,10 +121,9 @@ class MediaFiles:
         return self._fetch(address)
 
     def _fetch(self, address: str) -> tuple[str, bytes]:
-        try:
-            host = urlsplit(address).netloc
-        except ValueError:
-            raise FileProblem(_("The address is not valid.")) from None
+        host = host_of(address)
+        if not host:
+            raise FileProblem(_("The address is not valid."))
         if self.failures[host] >= _MAX_FAILURES:
             raise FileProblem(_("%(host)s did not respond earlier.") % {"host": host})
         try:

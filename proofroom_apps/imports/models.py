@@ -3,13 +3,64 @@
 from __future__ import annotations
 
 from typing import ClassVar, Final
+from uuid import uuid4
 
+from django.conf import settings
 from django.db import models
+from django.utils import timezone
+from django.utils.translation import gettext_lazy
 
 from proofroom.core.background_jobs.models import BackgroundJob
 
 ARCHIVE: Final = "archive"
+SCHEDULE_NAME_MAX: Final = 60
 CHUNK_BYTES: Final = 1024 * 1024
+
+
+class Every(models.TextChoices):
+    DAY = "day", gettext_lazy("Every day")
+    WEEK = "week", gettext_lazy("Every week")
+
+
+class ExportTarget(models.TextChoices):
+    SITE = "site", gettext_lazy("On this site, to download")
+    FOLDER = "folder", gettext_lazy("In the folder for exports")
+
+
+class ExportSchedule(models.Model):
+    """A repeated export. It runs with the rights of `by` at that moment.
+
+    `options` as in an export's run. `weekday`: 0 is Monday; unused for daily exports. `keep`: number of archives to
+    retain. `next_at`: the time of the next export; None if it is off.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    name = models.CharField(max_length=SCHEDULE_NAME_MAX, unique=True)
+    options = models.JSONField(default=dict, blank=True)
+    every = models.CharField(max_length=8, choices=Every.choices, default=Every.DAY)
+    weekday = models.PositiveSmallIntegerField(default=0)
+    hour = models.PositiveSmallIntegerField(default=3)
+    target = models.CharField(max_length=8, choices=ExportTarget.choices, default=ExportTarget.SITE)
+    keep = models.PositiveSmallIntegerField(default=7)
+    next_at = models.DateTimeField(null=True, blank=True, db_index=True)
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(default=timezone.now, editable=False)
+
+    class Meta:
+        verbose_name = "export schedule"
+        verbose_name_plural = "export schedules"
+        ordering: ClassVar[list[str]] = ["name"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(
+                condition=models.Q(hour__lte=23, weekday__lte=6, keep__gte=1),
+                name="export_schedule_times",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ImportRun(BackgroundJob):
@@ -35,6 +86,9 @@ class ImportRun(BackgroundJob):
     line_count = models.PositiveIntegerField(default=0)
     via = models.CharField(max_length=10, default="command")
     ended_at = models.DateTimeField(null=True, blank=True, db_column="finished_at")
+    schedule = models.ForeignKey(
+        ExportSchedule, null=True, blank=True, on_delete=models.SET_NULL, related_name="runs"
+    )
 
     class Meta:
         verbose_name = "import"

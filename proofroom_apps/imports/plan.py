@@ -22,7 +22,7 @@ from content.store.post_paths import (
 )
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
-from proofroom.core.i18n.words import slug_of, spells_out
+from proofroom.core.slugs import slug_of, spells_out
 from proofroom.definitions import find_post_type
 from proofroom_apps.imports.clean_texts import clean_items
 from proofroom_apps.imports.content_source import MAX_ITEMS, Reader
@@ -232,7 +232,7 @@ def _find_known_posts(plan: ImportPlan, source: str, scope: str) -> None:
         kept.update(Post.objects.filter(pk__in=part).values_list("pk", flat=True))
     for post in plan.posts.values():
         if post.post_id is not None and post.post_id not in kept:
-            post.post_id, post.is_imported = None, False  # deleted for good: it comes anew
+            post.post_id, post.is_imported = None, False  # permanently deleted: imported again
 
 
 def _set_paths(plan: ImportPlan) -> None:

@@ -24,8 +24,8 @@ from content.store.publish_permissions import PUBLISH
 from content.store.scopes import outside_of_scope, require_in_scope, visible_to, would_be_in_scope
 from proofroom.accounts.models import User
 from proofroom.core.errors import CmsError, NotFound, RuleViolation
-from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.slugs import slug_of
 from proofroom.definitions import find_module, find_post_type, props_of
 from proofroom.taxonomies.models import Term
 from proofroom_apps.imports.addresses import PostAddresses
@@ -374,11 +374,8 @@ class _PostWriter:
         found: JsonObject = {
             name: value for name, value in flat.items() if before.get(name) != hash_of(value)
         }
-        if hash_of(fields.get("customFields")) == before.get("customFields"):
-            # Earlier versions stored one hash of all custom fields.
-            found = {name: one for name, one in found.items() if not name.startswith(CUSTOM_PREFIX)}
         empty = find_post_type(self.item.type).default_custom_fields()
-        for name in before.keys() - flat.keys() - self.unresolved - {"title", "customFields"}:
+        for name in before.keys() - flat.keys() - self.unresolved - {"title"}:
             if name in base.fields and hash_of(base.fields[name]) == before[name]:
                 if name.startswith(CUSTOM_PREFIX):
                     found[name] = empty.get(name.removeprefix(CUSTOM_PREFIX))
@@ -400,9 +397,6 @@ class _PostWriter:
     ) -> PostDocument:
         """Return the document with the source's terms instead of its earlier ones. Terms chosen on the site stay."""
         before = set(cast("list[str]", (data or {}).get("termIds") or ()))
-        # Earlier versions stored only a hash of the terms.
-        if data is not None and data.get("terms") == hash_of(sorted(terms)):
-            before = set(terms)
         gone = before - set(terms) if self.has_all_terms else set()
         kept = [one for one in document.taxonomy_term_ids if one not in gone]
         held = {*before, *kept}

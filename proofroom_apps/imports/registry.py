@@ -11,7 +11,12 @@ from typing import Any, ClassVar, Final, Protocol
 from django.utils.functional import Promise
 
 from proofroom.core.actor import Actor
+from proofroom.core.errors import RuleViolation
 from proofroom.core.registry import Registry
+
+
+class IncompleteImport(RuleViolation):
+    """Some items failed. The others were imported."""
 
 
 class Output(Protocol):
@@ -30,6 +35,10 @@ class Importer(ABC):
     name: ClassVar[str]
     label: ClassVar[str | Promise]
     description: ClassVar[str | Promise]
+    has_preview: ClassVar[bool] = False
+    """True if the importer stores nothing with the options `dry_run`, and prints only its report with `preview`.
+
+    The command then shows a preview and asks before it imports."""
 
     def add_arguments(self, parser: ArgumentParser) -> None:  # noqa: B027  # most have none
         """Add the options of the command besides `path`, `--as` and `--dry-run`."""
@@ -38,7 +47,10 @@ class Importer(ABC):
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
-        """Import the file or folder. Raises `CmsError` if nothing, or not the whole source, was imported."""
+        """Import the file or folder.
+
+        Raises `IncompleteImport` if some items failed, and another `CmsError` if nothing was imported.
+        """
 
 
 importers: Final[Registry[Importer]] = Registry("importers", Importer)  # type: ignore[type-abstract]  # never made

@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Final
 from uuid import UUID
+from zipfile import is_zipfile
 
 from django.conf import settings
 
@@ -31,9 +32,8 @@ def unpacked_upload(run: ImportRun, importer: RunSource) -> Path:
     folder = _root() / str(run.pk)
     if not folder.is_dir():
         _make_folder(folder, run, importer)
-    if importer.takes == "file":
-        return folder / _UPLOAD
-    return content_folder(folder / _CONTENT)
+    content = folder / _CONTENT
+    return content_folder(content) if content.is_dir() else folder / _UPLOAD
 
 
 def remove_folders(run_id: UUID) -> None:
@@ -76,7 +76,8 @@ def _make_folder(folder: Path, run: ImportRun, importer: RunSource) -> None:
             # Sync before the rename: after a power cut the folder must not contain a truncated file.
             file.flush()
             os.fsync(file.fileno())
-        if importer.takes != "file":
+        # A source that takes either gets the file itself, unless it is an archive of a folder.
+        if importer.takes == "folder" or (importer.takes == "either" and is_zipfile(upload)):
             unpack(upload, made / _CONTENT)
             upload.unlink()
         try:

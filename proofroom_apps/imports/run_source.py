@@ -17,8 +17,8 @@ from proofroom_apps.imports.models import ImportRun
 class RunSource(ABC):
     """The interface that a run needs of its source.
 
-    `takes` is its input: a file, a folder (in the admin: as a ZIP archive), or either. `suffixes` are the file
-    suffixes that the admin accepts; empty accepts every file.
+    `takes` is its input: a file, a folder (in the admin: as a ZIP archive), or either (in the admin, a ZIP archive is
+    a folder). `suffixes` are the file suffixes that the admin accepts; empty accepts every file.
     """
 
     name: ClassVar[str]

@@ -27,8 +27,9 @@ class RunWatch:
     blocks all other writers, so nothing is stored, and no cancellation detected, before its end.
     """
 
-    def __init__(self, run_id: UUID) -> None:
-        self.run_id = run_id
+    def __init__(self, run_id: UUID, claim: int | None = None) -> None:
+        """With a `claim`, the run counts as cancelled for this worker after another one has claimed it."""
+        self.run_id, self.claim = run_id, claim
         self.done = self.planned = 0
         self._last = time.monotonic()
 
@@ -49,6 +50,8 @@ class RunWatch:
 
     def _store(self) -> bool:
         run = ImportRun.objects.filter(pk=self.run_id, state=JobState.RUNNING)
+        if self.claim is not None:
+            run = run.filter(position=self.claim)
         return bool(
             run.update(
                 done=min(self.done, self.planned), planned=self.planned, touched_at=timezone.now()

@@ -26,9 +26,16 @@ from proofroom.core.background_jobs.runner import JobRunner
 from proofroom.core.content_scope import limit_to_own_runs
 from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import Conflict, NotFound, invalid
-from proofroom_apps.imports.export_runs import ExportOptions, execute_export
+from proofroom.core.hooks import Hook
+from proofroom_apps.imports.export_runs import ExportOptions, execute_export, release
 from proofroom_apps.imports.items import Remark
-from proofroom_apps.imports.models import ARCHIVE, ImportChunk, ImportLine, ImportRun
+from proofroom_apps.imports.models import (
+    ARCHIVE,
+    ExportSchedule,
+    ImportChunk,
+    ImportLine,
+    ImportRun,
+)
 from proofroom_apps.imports.problems import sentence_of, storable
 from proofroom_apps.imports.registry import importers
 from proofroom_apps.imports.run_folders import remove_folders, unpacked_upload
@@ -36,9 +43,13 @@ from proofroom_apps.imports.run_source import RunSource
 
 MAX_LINES: Final = 20_000
 """Maximum number of lines of a report; further ones are only counted."""
-_KEEP_UPLOADS: Final = timedelta(days=7)
+KEEP_UPLOADS: Final = timedelta(days=7)
 """Time during which the file of a dry run can be imported."""
 MESSAGE_MAX: Final = 2000
+
+
+run_ended: Hook[[ImportRun], None] = Hook()
+"""Called in the transaction that ends a run."""
 
 
 class ImportRunner(JobRunner[ImportRun]):
@@ -52,7 +63,7 @@ class ImportRunner(JobRunner[ImportRun]):
     late_after: ClassVar[timedelta] = timedelta(minutes=5)
 
     def execute(self, job_id: UUID) -> None:
-        rows = ImportRun.objects.select_related("by")
+        rows = ImportRun.objects.select_related("by", "schedule")
         run = rows.filter(pk=job_id, state=JobState.RUNNING).first()
         if run is not None:
             # The report is in the language in which the run was started.
@@ -87,6 +98,8 @@ class ImportRunner(JobRunner[ImportRun]):
 
     def resume(self, job: ImportRun) -> None:
         # A run of the command has no file in the database, so no worker can continue it.
+        if job.is_export:
+            release(job)
         if job.is_export or job.chunks.exists():
             super().resume(job)
         else:
@@ -99,6 +112,7 @@ class ImportRunner(JobRunner[ImportRun]):
         # An export's file is stored until it expires, a dry run's for the import.
         if job.state != JobState.DONE or not (job.is_dry_run or job.is_export):
             job.chunks.all().delete()
+        run_ended(job)
         # The archive import records its own events.
         if not job.is_dry_run and job.source != ARCHIVE and job.by is not None:
             outbox.record(
@@ -156,7 +170,9 @@ def start_run(
     return run if upload is None else IMPORT_RUNS.begin(run, at_once=False)
 
 
-def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRun:
+def start_export(
+    *, actor: Actor, name: str, options: ExportOptions, schedule: ExportSchedule | None = None
+) -> ImportRun:
     """Create an export run, which a worker executes."""
     actor.require_person("export content")
     actor.require(PERMISSION)
@@ -167,6 +183,7 @@ def start_export(*, actor: Actor, name: str, options: ExportOptions) -> ImportRu
         name=name[:300],
         options=options.model_dump(mode="json"),
         via=actor.via,
+        schedule=schedule,
     )
     return IMPORT_RUNS.begin(run, at_once=False)
 
@@ -222,8 +239,11 @@ def cancel_run(*, run_id: UUID, actor: Actor) -> ImportRun:
 
 def delete_expired_files() -> int:
     """Delete the files of expired exports and of runs that ended over a week ago. Return the number of chunks."""
+    # A schedule deletes its own archives.
     over = ImportRun.objects.exclude(state=JobState.RUNNING)
-    expired = Q(expires_at__lt=timezone.now()) | Q(ended_at__lt=timezone.now() - _KEEP_UPLOADS)
+    expired = Q(expires_at__lt=timezone.now()) | Q(
+        ended_at__lt=timezone.now() - KEEP_UPLOADS, schedule=None
+    )
     return ImportChunk.objects.filter(run__in=over.filter(expired)).delete()[0]
 
 

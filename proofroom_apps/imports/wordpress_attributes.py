@@ -18,7 +18,7 @@ _TECHNICAL: Final = re.compile(
     r"|size\w*|width|height|color\w*|\w*Color|\w*Size|gradient|url|link|href|target|rel|variant|template|metadata"
     r"|placeholder_type|post_?type|query|order\w*|font\w*|icon|provider\w*|unit|version)\Z)"
 )
-"""Attributes for appearance or type; those that begin with `_` name field definitions."""
+"""Attributes for appearance or type; names that begin with `_` are field definitions."""
 _NO_WORDS: Final = re.compile(
     r"\A(?:field_\w+|#[0-9a-f]{3,8}|[\W\d_]*|true|false|null|on|off)\Z", re.IGNORECASE
 )

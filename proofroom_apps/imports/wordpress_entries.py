@@ -73,10 +73,20 @@ def plain_text(text: str) -> str:
     )
 
 
+_LINE_END: Final = re.compile(r"<br\b[^<>]*>|</(?:p|div|li|h[1-6])>|\n\s*\n", re.IGNORECASE)
+
+
+def plain_lines(text: str) -> str:
+    """Return HTML as text, with a line for each paragraph."""
+    parts = _LINE_END.split(replace_elements_by_signs(text))
+    lines = (" ".join(html.unescape(re.sub(r"<[^<>]*>", "", part)).split()) for part in parts)
+    return "\n".join(line for line in lines if line)
+
+
 def resolve_address(address: str, base: str) -> str:
     """Return a relative address such as `../team/` resolved against `base`.
 
-    Other addresses, also those that begin with a slash, are unchanged.
+    Other addresses are unchanged, also addresses that begin with a slash.
     """
     try:
         parts = urlsplit(address)
@@ -189,16 +199,24 @@ def term_of(element: Element, kind: str) -> TermItem | None:
     if kind == "category":
         domain, slug = "category", values.get("category_nicename", "")
         name, parent = values.get("cat_name", ""), values.get("category_parent", "")
+        description = values.get("category_description", "")
     elif kind == "tag":
         domain, slug = "post_tag", values.get("tag_slug", "")
         name, parent = values.get("tag_name", ""), ""
+        description = values.get("tag_description", "")
     else:
         domain, slug = values.get("term_taxonomy", ""), values.get("term_slug", "")
         name, parent = values.get("term_name", ""), values.get("term_parent", "")
+        description = values.get("term_description", "")
     taxonomy = TAXONOMIES.get(domain, domain)
     slug = unquote(slug)
     if taxonomy not in taxonomies or not (slug or name):
         return None
     return TermItem(
-        slug or name, taxonomy, html.unescape(name or slug), slug, unquote(parent) or None
+        slug or name,
+        taxonomy,
+        html.unescape(name or slug),
+        slug,
+        unquote(parent) or None,
+        plain_lines(description),
     )

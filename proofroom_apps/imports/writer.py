@@ -14,20 +14,21 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from media.metadata import clean_description
-from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX, Asset
+from media.models import ALT_TEXT_MAX, Asset
+from media.models import DESCRIPTION_MAX as FILE_DESCRIPTION_MAX
 from media.presenters import url_of
 from media.scopes import visible_assets
 from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
-from proofroom.core.i18n.words import ascii_slug_of, numbered_slugs, slug_of, spells_out
 from proofroom.core.json import Json, JsonObject
+from proofroom.core.slugs import ascii_slug_of, numbered_slugs, slug_of, spells_out
 from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
 from proofroom.definitions.richtext.links import safe_href
-from proofroom.taxonomies.models import NAME_MAX, SLUG_MAX, Term
-from proofroom.taxonomies.services import create_term
+from proofroom.taxonomies.models import DESCRIPTION_MAX, NAME_MAX, SLUG_MAX, Term
+from proofroom.taxonomies.services import change_term, create_term
 from proofroom_apps.imports.content_source import ImportOptions, Reader
 from proofroom_apps.imports.digests import hash_of, source_key
 from proofroom_apps.imports.items import (
@@ -39,7 +40,7 @@ from proofroom_apps.imports.items import (
     Remark,
     TermItem,
 )
-from proofroom_apps.imports.media_files import FileProblem, store_file
+from proofroom_apps.imports.media_files import FileProblem, host_of, store_file
 from proofroom_apps.imports.models import ImportedObject
 from proofroom_apps.imports.named_files import NamedFiles
 from proofroom_apps.imports.places import PagePlaces
@@ -74,8 +75,15 @@ def _texts(alt_text: str, description: str) -> JsonObject:
     """Return the texts of a file for the library."""
     return {
         "alt": " ".join(alt_text.split())[:ALT_TEXT_MAX],
-        "description": clean_description(description[:DESCRIPTION_MAX]),
+        "description": clean_description(description[:FILE_DESCRIPTION_MAX]),
     }
+
+
+def _too_long(item: TermItem) -> str:
+    if len(item.description) <= DESCRIPTION_MAX:
+        return ""
+    text = _("The description was cut to %(most)s characters.")
+    return text % {"most": DESCRIPTION_MAX}
 
 
 @dataclass
@@ -111,7 +119,6 @@ class ImportWriter:
         row = self.imported("file", item.address)
         before: JsonObject = row.data if row is not None else {}
         digest = self._digest_of(item.address) or str(before.get("digest") or "")
-        # Earlier versions stored no digest; use the library's.
         last = before.get("digest") or known.digest
         if digest and last and digest != last:
             text = _("The file has changed in the source; the new one is beside the old one.")
@@ -171,8 +178,11 @@ class ImportWriter:
     def _add_file(self, item: MediaItem) -> WrittenItem:
         if self.is_dry_run:
             self._assets[item.address] = None  # counted once, as in a run
-            if self.reader.files.can_read(item.address):
+            if self.reader.files.find(item.address) is not None:
                 return WrittenItem("created", item.address)
+            if self.reader.files.can_read(item.address):
+                text = _("Will be fetched from %(host)s.") % {"host": host_of(item.address)}
+                return WrittenItem("created", item.address, text)
             return WrittenItem("failed", item.address, _("The file is not in the folder."))
         try:
             asset, is_new = store_file(
@@ -251,14 +261,16 @@ class ImportWriter:
             return WrittenItem("skipped", item.name, text)
         source_id = f"{item.taxonomy}:{item.source_id}"
         known = self.imported("term", source_id)
-        if known is not None and Term.objects.filter(pk=known.object_id).exists():
-            return WrittenItem("unchanged", item.name, "", known.object_id)
+        imported = Term.objects.filter(pk=known.object_id).first() if known is not None else None
+        if known is not None and imported is not None:
+            return self._describe_term(item, imported, str(known.data.get("description", "")))
         name = item.name[:NAME_MAX].strip()
         locale = self.options.site_locale
         slug, there = self._term_at(item, name, locale)
         if there is not None:
             self.remember("term", source_id, there.pk, {})
-            return WrittenItem("unchanged", item.name, _("Already exists."), there.pk)
+            said = self._describe_term(item, there, "")
+            return said if said.message else replace(said, message=_("Already exists."))
         if self.is_dry_run:
             return WrittenItem("created", item.name)
         parent = None
@@ -272,13 +284,38 @@ class ImportWriter:
                     taxonomy=item.taxonomy,
                     name=name or slug,
                     slug=slug,
+                    description=item.description[:DESCRIPTION_MAX],
                     locale=locale,
                     parent_id=parent.object_id if parent else None,
                 )
         except CmsError as error:
             return WrittenItem("failed", item.name, error.message)
-        self.remember("term", source_id, term.pk, {})
-        return WrittenItem("created", item.name, "", term.pk)
+        self.remember("term", source_id, term.pk, {"description": item.description})
+        return WrittenItem("created", item.name, _too_long(item), term.pk)
+
+    def _describe_term(self, item: TermItem, term: Term, before: str) -> WrittenItem:
+        """Apply a description that changed in the source, unless it was edited here. `before`: the imported one."""
+        is_edited = term.description != before[:DESCRIPTION_MAX]
+        if item.description == before or is_edited:
+            return WrittenItem("unchanged", item.name, "", term.pk)
+        if not self.options.live:
+            text = _(
+                "The description of the term has changed in the source. It is only changed when "
+                "live changes are allowed."
+            )
+            return WrittenItem("skipped", item.name, text, term.pk)
+        if not self.is_dry_run:
+            try:
+                change_term(
+                    term_id=term.pk,
+                    actor=self.actor,
+                    description=item.description[:DESCRIPTION_MAX],
+                )
+            except CmsError as error:
+                return WrittenItem("failed", item.name, error.message, term.pk)
+            source_id = f"{item.taxonomy}:{item.source_id}"
+            self.remember("term", source_id, term.pk, {"description": item.description})
+        return WrittenItem("updated", item.name, _too_long(item), term.pk)
 
     def _term_at(self, item: TermItem, name: str, locale: str) -> tuple[str, Term | None]:
         """Return the slug for a term, and the existing term if there is one.

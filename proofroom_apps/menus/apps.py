@@ -11,6 +11,7 @@ class MenusConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from content.post_checks.context import linked_posts
         from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -21,8 +22,10 @@ class MenusConfig(AppConfig):
         from proofroom.shared_content.shared_types import MENU, shared_kinds
         from proofroom_apps.menus.archive import MenuArchive
         from proofroom_apps.menus.find_replace import MENUS
+        from proofroom_apps.menus.links import posts_in_menus
         from proofroom_apps.menus.shared_kind import MenuKind
 
+        linked_posts.register(posts_in_menus)
         archive_kinds.register(MenuArchive(), name=MenuArchive.name, order=110)
         text_sources.register(MENUS)
         shared_kinds.register(MenuKind(), name=MENU, order=20)

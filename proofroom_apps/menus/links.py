@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, TypedDict
 from uuid import UUID
 
+from content.document.contents import inside_path
 from content.models import Post
 from content.store.linked_posts import LinkedPostsRequest, Neighbour, load_linked_posts
 from proofroom.core.json import Json, JsonObject
@@ -13,6 +14,7 @@ from proofroom.core.site_urls import PageLocation
 from proofroom.core.validation.input_validation import parse_uuids
 from proofroom.definitions.richtext.links import safe_href
 from proofroom_apps.menus.items import MAX_MENU_DEPTH
+from proofroom_apps.menus.models import Menu
 
 MenuItems = Sequence[Mapping[str, Json]]
 
@@ -29,6 +31,19 @@ class MenuLink(TypedDict):
 def menu_post_ids(items: MenuItems) -> set[UUID]:
     """Return the ids of the posts that a menu names."""
     return set(parse_uuids(item.get("postId") for item in _walk(items)))
+
+
+def posts_in_menus(ids: Collection[UUID]) -> set[UUID]:
+    """Return the posts of `ids` that an item of a menu leads to, by its post or its address.
+
+    An item of a post leads to the post's translations too. Three queries.
+    """
+    items = [item for menu in Menu.objects.all() for item in _walk(menu.items)]
+    paths = {inside_path(url) for item in items if isinstance(url := item.get("url"), str)}
+    named = set(parse_uuids(item.get("postId") for item in items if item.get("type") == "post"))
+    groups = set(Post.objects.filter(pk__in=named).values_list("translation_group", flat=True))
+    rows = Post.objects.filter(pk__in=ids).values_list("pk", "path", "translation_group")
+    return {pk for pk, path, group in rows if group in groups or (path and path in paths)}
 
 
 def portable_items(items: Sequence[Json]) -> list[Json]:

@@ -49,10 +49,12 @@ class MenuAnswer(Answer):
 class MenuEntry(Body):
     """A menu link: `custom` has a url, `post` uses the post's address and translation."""
 
-    id: Words | None = Field(None, min_length=1, max_length=64, description="Made without it.")
-    label: Words = Field("", max_length=LABEL_MAX, description="Empty: the title of the post.")
+    id: Words | None = Field(
+        None, min_length=1, max_length=64, description="Leave it out for a new item."
+    )
+    label: Words = Field("", max_length=LABEL_MAX, description="If empty, the title of the post.")
     type: Literal["custom", "post"] = "custom"
-    url: Words = Field("", max_length=URL_MAX, description="Of a post, it is ignored.")
+    url: Words = Field("", max_length=URL_MAX, description="Ignored if the item is a post.")
     post_id: Words | None = Field(None, max_length=80)
     children: list[MenuEntry] = Field([], max_length=MAX_MENU_ITEMS)
 
@@ -75,23 +77,23 @@ class NewMenu(Body, answered_by=MenuAnswer):
             lambda: forms.CharField(
                 label=gettext_lazy("Slug"),
                 max_length=SLUG_MAX,
-                help_text=gettext_lazy("The site shows main and footer."),
+                help_text=gettext_lazy("Use “main” or “footer”; other menus need a template."),
             )
         ),
     ] = Field(min_length=1, max_length=SLUG_MAX)
     locale: Annotated[Words | None, LOCALE_FIELD] = Field(
-        None, max_length=12, description="The default locale without it."
+        None, max_length=12, description="Defaults to the default locale."
     )
     items: list[MenuEntry] = Field(
         [],
         max_length=MAX_MENU_ITEMS,
         description=f"A tree, at most {MAX_MENU_DEPTH} levels deep.",
     )
-    version: int | None = Field(None, ge=0, description="Ignored here.")
+    version: int | None = Field(None, ge=0, description="Ignored when you create one.")
 
 
 class MenuChanges(NewMenu, answered_by=MenuAnswer, partial=True):
     """Changes of a menu; absent fields are unchanged. Other keys of a GET answer are ignored."""
 
     locale: Annotated[Words, LOCALE_FIELD] = Field(max_length=LOCALE_MAX)
-    version: int | None = Field(None, ge=0, description="Of the last read.")
+    version: int | None = Field(None, ge=0, description="The version you last read.")

@@ -27,6 +27,7 @@ from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
 
 LONGEST_HOURS: Final = 720
 USUAL_HOURS: Final = 24
+KEPT_DAYS: Final = 30
 LAYERS: Final = tuple(name for name, _ in PREVIEW_LAYERS)
 _BYTES: Final = 32
 # 32 bytes as Base64 without padding.
@@ -119,7 +120,7 @@ def closed_reason(link: PreviewLink) -> str | None:
     return None
 
 
-def forget_old_links(days: int = 30) -> int:
+def forget_old_links(days: int = KEPT_DAYS) -> int:
     """Delete links that expired more than `days` ago. Return their number. Safe to run twice."""
     old = PreviewLink.objects.filter(expires_at__lt=timezone.now() - timedelta(days=days))
     return old.delete()[0]

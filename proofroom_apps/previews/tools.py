@@ -68,7 +68,7 @@ class OneLink(OnPost):
     result=MadePreviewLink,
 )
 def create_post_preview_link(actor: Actor, arguments: NewLink) -> JsonObject:
-    """A secret, short-lived address that shows one layer of a post without an account. Returned only once."""
+    """Create a secret, short-lived link that shows one layer of a post without an account. Returned only once."""
     post = require_post(arguments.post_id, actor)
     link, token = create_preview_link(
         post_id=post.pk, layer=arguments.layer, hours=arguments.expires_in_hours, actor=actor

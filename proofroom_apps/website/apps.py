@@ -7,3 +7,9 @@ class WebsiteConfig(AppConfig):
     name = "proofroom_apps.website"
     label = "proofroom_website"
     verbose_name = "Website"
+
+    def ready(self) -> None:
+        from content.post_checks.context import served_paths
+        from proofroom_apps.website.view_paths import view_paths
+
+        served_paths.register(view_paths)

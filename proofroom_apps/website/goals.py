@@ -29,7 +29,7 @@ def report_goal(request: HttpRequest, *, post_id: UUID | None, goal: str) -> Non
             listener(request, post_id, goal)
         # Listeners belong to other apps and may raise anything.
         except Exception:
-            logger.exception("the goal %s is not counted", goal)
+            logger.exception("cannot count goal %s", goal)
 
 
 def has_reachable_goal(document: PostDocument) -> bool:

@@ -15,7 +15,7 @@ from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import PageLocation
 from proofroom.definitions.listings import IndexPage, list_title
-from proofroom_apps.website.meta_tags import list_seo, title_with_site
+from proofroom_apps.website.meta_tags import first_words, list_seo, title_with_site
 from proofroom_apps.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom_apps.website.page_frame import (
     PageChrome,
@@ -65,7 +65,14 @@ class ListPage:
         return f"{named} ({self.number})" if self.number > 1 else named
 
     @property
+    def intro(self) -> str:
+        """Description of the term, on the first page."""
+        return self.extents[self.listing.locale].term_description if self.number == 1 else ""
+
+    @property
     def description(self) -> str:
+        if self.intro:
+            return first_words(self.intro)
         sentence = gettext("%(title)s: all posts published by %(site)s, newest first.")
         return sentence % {"title": self.full_title, "site": self.around.site_name}
 
@@ -168,6 +175,7 @@ def _render(part: ListPage) -> str:
             "seo": seo,
             "feeds": feeds_of(part.around, listing.type),
             "page_title": part.title,
+            "intro": part.intro,
             "posts": cards,
             "stylesheets": LIST_STYLESHEETS,
             "pages": page_links(number, part.last, part.url),

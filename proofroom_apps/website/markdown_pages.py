@@ -107,7 +107,8 @@ def list_in_markdown(
             }
         )
         entries = [link_line(post.title, post.path, post.excerpt) for post in part.listed.posts]
-        parts = [written([heading(part.full_title, _OPENING)]), "\n".join(entries)]
+        opening = [heading(part.full_title, _OPENING), *paragraphs(part.intro)]
+        parts = [written(opening), "\n".join(entries)]
         if part.url(number + 1):
             older = f"{absolute(markdown_path(listing.path))}?page={number + 1}"
             parts.append(written(list(link(gettext("Older"), older))))

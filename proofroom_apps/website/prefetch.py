@@ -178,7 +178,7 @@ def _find_needs(
         lists = tuple(definition.lists(props))
     # Stored props may be older than the definition. The module then shows no list.
     except Exception:
-        logger.exception("the lists of a module %s cannot be told", definition.name)
+        logger.exception("cannot find the lists of a module %s", definition.name)
         note_failure()
     return _ModuleNeeds(
         media=frozenset(media_ids(definition.Props, props)),
@@ -275,6 +275,6 @@ def _load_source(source: ModuleSource, needs: Needs, locale: str) -> Mapping[str
         # Without the database no page can be complete; let the request fail as a whole.
         if is_database_unreachable(error):
             raise
-        logger.exception("the source %s of a page cannot be loaded", source.name)
+        logger.exception("cannot load the source %s of a page", source.name)
         note_failure()
         return {}

@@ -16,6 +16,7 @@ from django.db.models import (
     ExpressionWrapper,
     F,
     JSONField,
+    Max,
     Min,
     OuterRef,
     Q,
@@ -154,7 +155,8 @@ _ARM: Final = CompiledQuery(
         .values(*_SHOWN, "terms", "modules")
     )
 )
-_TERM_COLUMNS: Final = columns_of(Term)
+_TERM_COLUMNS: Final = [name for name in columns_of(Term) if name != "description"]
+"""The description is only on the list of the term, and may be long."""
 _MENUS: Final = CompiledQuery(
     lambda locale, default: (
         Menu.objects.filter(slug__in=MENUS)
@@ -261,11 +263,12 @@ def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
 
 @dataclass(frozen=True, slots=True)
 class Extent:
-    """Number of posts of a listing in a locale, and the title of its term there."""
+    """Number of posts of a listing in a locale, and name and description of its term there."""
 
     locale: str
     posts: int
     term_name: str = ""
+    term_description: str = ""
 
 
 Extents = Mapping[str, Extent]
@@ -292,7 +295,8 @@ def _cached_extents(listing: IndexPage, state: LiveState | None) -> Extents | No
 
 
 def _keep_extents(listing: IndexPage, state: LiveState | None, rows: list[Row]) -> Extents:
-    if state is not None:
+    # Visitors may request lists of any number of terms that do not exist.
+    if state is not None and rows:
         answers.put_value(state, _extents_key(listing), rows, tag_of_list(listing.type))
     return _by_locale(rows)
 
@@ -322,7 +326,11 @@ def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
             post_terms__term__slug=term,
         )
         .values("locale")
-        .annotate(posts=Count("pk", distinct=True), term_name=Min("post_terms__term__name"))
+        .annotate(
+            posts=Count("pk", distinct=True),
+            term_name=Min("post_terms__term__name"),
+            term_description=Max("post_terms__term__description"),
+        )
     )
 
 
@@ -494,7 +502,12 @@ def _extents_of(listing: IndexPage) -> Cast:
     counted = _counted(listing.type)
     if listing.term:
         counted = _counted_of_term(listing.type, listing.taxonomy, listing.term)
-        extents = JSONObject(locale="locale", posts="posts", term_name="term_name")
+        extents = JSONObject(
+            locale="locale",
+            posts="posts",
+            term_name="term_name",
+            term_description="term_description",
+        )
     return rows_as_text(counted.values(entry=extents))
 
 

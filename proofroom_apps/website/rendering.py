@@ -82,7 +82,7 @@ def render_modules(items: Sequence[RenderableModule], context: Mapping[str, obje
         _render(item, names, is_opening=has_heading and place == 0)
         for place, item in enumerate(items)
     ]
-    return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # likewise
+    return mark_safe("\n".join(html for html in rendered if html.strip()))  # noqa: S308  # as above
 
 
 def _render(item: RenderableModule, page: Mapping[str, object], *, is_opening: bool) -> SafeString:

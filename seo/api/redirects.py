@@ -33,7 +33,7 @@ _FILTERS: Final = [
     query_parameter("type", "301 or 302.", choice_schema(*TYPE_NAMES)),
     query_parameter(
         "automatic",
-        "true: those that came with the move of a post.",
+        "true: only redirects that a moved post left.",
         choice_schema("true", "false"),
     ),
     query_parameter("locale", "Language of the address.", choice_schema(*settings.CMS_ENV.locales)),
@@ -94,7 +94,7 @@ class RedirectViewSet(ApiViewSet):
         page = page_of(request)
         text = request.query_params.get("search", "").strip()
         if len(text) > 200 or "\x00" in text:
-            raise invalid("search", "search has at most 200 characters, and no NUL.")
+            raise invalid("search", "search can have at most 200 characters, without NUL.")
         type_ = choice_in(request, "type", TYPE_NAMES)
         rows = redirects(
             search=text,

@@ -19,7 +19,7 @@ from content.posts.canonical_urls import set_missing_canonicals
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import query_parameter
+from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
@@ -126,6 +126,9 @@ class ResolveViewSet(DeliveredViewSet):
     """The resolution of an address, for frontends with their own pages."""
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
+    parameters: ClassVar[dict[str, frozenset[str]]] = {
+        "resolve": parameter_names([_PATH, VARIATION])
+    }
 
     @extend_schema(parameters=[_PATH, VARIATION], responses=described(ResolvedAnswer))
     def resolve(self, request: Request) -> Response:

@@ -82,11 +82,11 @@ def test_agents_get_none(declared: Declared) -> None:
 @pytest.mark.parametrize(
     ("attributes", "reason"),
     [
-        ({"name": "editor"}, "is a role already"),
-        ({"name": "Big Boss"}, "no name of small letters"),
+        ({"name": "editor"}, "is already a role"),
+        ({"name": "Big Boss"}, "is not a name of a-z, 0-9 and _"),
         ({"name": "a_role_of_a_long_name"}, "more than 20"),
-        ({"permissions": ("stock.sell",)}, "nothing is called stock.sell"),
-        ({"includes": ("nobody",)}, "nothing is called nobody"),
+        ({"permissions": ("stock.sell",)}, "there is no permission or role stock.sell"),
+        ({"includes": ("nobody",)}, "there is no permission or role nobody"),
     ],
 )
 def test_a_wrong_role_is_said(
@@ -102,5 +102,5 @@ def test_a_wrong_role_is_said(
 def test_a_permission_takes_no_name_of_the_product(declared: Declared, name: str) -> None:
     declared(type("Wrong", (Stock,), {"permissions": (name,)}))
 
-    with pytest.raises(ImproperlyConfigured, match="is a permission of the product"):
+    with pytest.raises(ImproperlyConfigured, match="is already a permission of the product"):
         grants()

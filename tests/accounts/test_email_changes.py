@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from allauth.account.models import EmailAddress
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 from proofroom.accounts.models import User
@@ -21,13 +18,7 @@ from tests.accounts.login_steps import (
 )
 from tests.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def mail_goes_out(settings: Any) -> None:
-    settings.HAS_EMAIL = True
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 
 
 def test_an_unconfirmed_email_logs_nobody_in() -> None:
@@ -79,7 +70,7 @@ def test_an_open_session_alone_changes_no_email() -> None:
     assert not EmailAddress.objects.filter(email="new@example.com").exists()
 
 
-def test_an_email_that_somebody_got_meanwhile_is_not_taken_from_them() -> None:
+def test_an_email_taken_meanwhile_stays_with_its_account() -> None:
     user = make.user("editor")
     client = Client()
     log_in(client)

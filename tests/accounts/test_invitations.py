@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 from django.utils import timezone
 
@@ -18,13 +17,7 @@ from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.accounts.login_steps import NEW_PASSWORD, link_in_mail, log_in, recorded
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def mail_goes_out(settings: Any) -> None:
-    settings.HAS_EMAIL = True
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 
 
 def test_an_invitation_makes_one_account_with_its_role() -> None:

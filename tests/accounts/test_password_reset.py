@@ -7,20 +7,13 @@ from typing import Any
 
 import pytest
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 from proofroom.accounts.models import User
 from tests import make
 from tests.accounts.login_steps import NEW_PASSWORD, is_logged_in, link_in_mail, log_in, recorded
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def mail_goes_out(settings: Any) -> None:
-    settings.HAS_EMAIL = True
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 
 
 def test_a_forgotten_password_is_reset_by_a_link_that_works_once() -> None:
@@ -110,7 +103,7 @@ def test_links_in_mails_have_the_address_of_the_site(settings: Any, host: str) -
     assert "https://cms.example.org/admin/login/reset/" in str(mail.outbox[0].body)
 
 
-def test_a_link_of_somebody_else_or_made_up_resets_nothing() -> None:
+def test_a_foreign_or_forged_link_resets_nothing() -> None:
     user, other = make.user("editor"), make.user("admin")
     Client().post("/admin/login/forgot/", {"email": user.email})
     token = link_in_mail().rstrip("/").split("-", 1)[1]

@@ -118,7 +118,7 @@ def recorded(name: str) -> list[Event]:
     return list(Event.objects.filter(name=name).order_by("pk"))
 
 
-def test_somebody_new_gets_an_account_once(provider: str, settings: Any) -> None:
+def test_a_new_user_gets_an_account_once(provider: str, settings: Any) -> None:
     configure(settings, provider, sso_default_role="translator")
     client, again = Client(), Client()
 
@@ -249,7 +249,7 @@ def test_people_connect_their_account_and_disconnect_it(provider: str) -> None:
     assert [event.payload["type"] for event in recorded("user.second-factor-removed")] == ["oidc"]
 
 
-def test_whoever_has_no_password_keeps_the_provider(provider: str, settings: Any) -> None:
+def test_users_without_a_password_keep_the_provider(provider: str, settings: Any) -> None:
     configure(settings, provider, sso_default_role="editor")
     client = Client()
     log_in(provider, client)
@@ -346,9 +346,7 @@ def test_logging_in_with_passwords_can_be_turned_off(provider: str, settings: An
     assert forgot.status_code == 404
 
 
-def test_whoever_has_nothing_else_logs_in_again_before_methods_change(
-    provider: str, settings: Any
-) -> None:
+def test_provider_users_log_in_again_before_methods_change(provider: str, settings: Any) -> None:
     configure(settings, provider, sso_default_role="editor", password_login=False)
     client = Client()
     log_in(provider, client)
@@ -488,7 +486,7 @@ def test_without_a_provider_there_are_no_such_pages(settings: Any) -> None:
                 "saml_metadata_url": "file:///idp.xml",
                 "saml_entity_id": "x",
             },
-            "a site has one",
+            "set only one of OIDC_SERVER_URL and SAML_METADATA_URL",
         ),
     ],
 )

@@ -102,7 +102,7 @@ def log_in(provider: SamlProvider, client: Client, next_url: str = "", **said: A
     )
 
 
-def test_somebody_new_gets_an_account_once(provider: SamlProvider) -> None:
+def test_a_new_user_gets_an_account_once(provider: SamlProvider) -> None:
     client, again = browser(), browser()
 
     came = log_in(provider, client, "/admin/inbox/")
@@ -301,7 +301,7 @@ def test_an_answer_counts_once_and_in_its_own_session_only(provider: SamlProvide
 
 
 @pytest.mark.parametrize("answer", ["", "x" * (LONGEST_ANSWER + 1)])
-def test_what_is_no_answer_is_refused_before_it_is_kept(client: Client, answer: str) -> None:
+def test_an_invalid_answer_is_refused_before_it_is_cached(client: Client, answer: str) -> None:
     assert client.post(ACS, {"SAMLResponse": answer}).status_code == 400
     assert client.get(ACS).status_code == 400
     assert "sessionid" not in client.cookies
@@ -338,9 +338,7 @@ def test_the_provider_logs_out_whom_it_names(
         {"subject": "jane-1", "name_format": TRANSIENT},
     ],
 )
-def test_a_log_out_of_somebody_else_ends_nothing(
-    provider: SamlProvider, named: dict[str, Any]
-) -> None:
+def test_another_users_logout_ends_nothing(provider: SamlProvider, named: dict[str, Any]) -> None:
     client = browser()
     log_in(provider, client)
 
@@ -402,7 +400,7 @@ def test_log_outs_that_cannot_be_used_end_nothing(provider: SamlProvider) -> Non
     assert is_logged_in(client)
 
 
-def test_only_a_signed_request_logs_somebody_out(provider: SamlProvider) -> None:
+def test_only_a_signed_request_logs_out(provider: SamlProvider) -> None:
     client = browser()
     log_in(provider, client)
 
@@ -450,12 +448,12 @@ def test_metadata_that_cannot_be_read_is_said_so_and_logged_once(
         logged = [one for one in caplog.records if one.levelname == "ERROR"]
         assert [one.message for one in logged] == [
             "The provider of logins cannot be reached, or its metadata cannot be read. "
-            "The same is not logged again for ten minutes."
+            "The same error is not logged again for ten minutes."
         ]
         assert logged[0].exc_info is not None
 
 
-def test_a_name_never_stands_for_an_attribute_that_the_site_asks_for(
+def test_a_name_is_never_used_as_a_required_attribute(
     provider: SamlProvider, environment: dict[str, Any], settings: Any
 ) -> None:
     environment["saml_id_attribute"] = "employee"

@@ -10,7 +10,6 @@ import pytest
 from allauth.mfa.models import Authenticator
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value
 from django.core import mail
-from django.core.cache import cache
 from django.core.management import CommandError, call_command
 from django.test import Client
 
@@ -31,13 +30,7 @@ from tests.accounts.login_steps import (
 )
 from tests.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def mail_goes_out(settings: Any) -> None:
-    settings.HAS_EMAIL = True
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 
 
 def test_the_secret_of_an_app_is_encrypted_in_the_database() -> None:
@@ -115,7 +108,7 @@ def test_guesses_of_a_code_are_limited_over_both_doors() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_whoever_set_up_an_app_is_asked_for_their_password_first() -> None:
+def test_users_with_an_authenticator_enter_the_password_first() -> None:
     make.user("editor")
     client = Client()
     log_in(client)

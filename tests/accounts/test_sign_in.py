@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from django.contrib.auth.hashers import MD5PasswordHasher
 from django.core import mail
-from django.core.cache import cache
 from django.test import Client
 
 from proofroom.accounts.devices import device_name
@@ -17,13 +16,7 @@ from tests import make
 from tests.accounts.login_steps import code_now, is_logged_in, log_in, recorded, with_app
 from tests.api_client import ApiClient
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def mail_goes_out(settings: Any) -> None:
-    settings.HAS_EMAIL = True
-    cache.clear()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("mail_server")]
 
 
 def test_sessions_are_listed_and_ended() -> None:
@@ -64,11 +57,11 @@ def test_sessions_are_listed_and_ended() -> None:
         ("", "Unknown device"),
     ],
 )
-def test_sessions_are_told_apart_by_words(agent: str, words: str) -> None:
+def test_sessions_have_distinct_descriptions(agent: str, words: str) -> None:
     assert device_name(agent) == words
 
 
-def test_a_login_from_a_new_device_is_told_by_mail(
+def test_a_login_from_a_new_device_sends_an_email(
     django_capture_on_commit_callbacks: Any,
 ) -> None:
     make.user("editor")

@@ -40,6 +40,7 @@ from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error
 from tests.api_client import ApiClient
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 PASSWORD = "a-long-enough-one"
@@ -178,7 +179,7 @@ def test_a_role_keeps_a_name_for_settings_that_is_no_other_ones() -> None:
     assert names == ["arzte_pflege", "visitor_2", "role", "a_role_of_a_rather_l"]
 
 
-def test_a_role_is_not_one_that_somebody_still_has_and_nobody_declares() -> None:
+def test_an_undeclared_role_with_users_is_no_role() -> None:
     someone = make.user("editor")
     User.objects.filter(pk=someone.pk).update(role="gone")
 
@@ -204,7 +205,7 @@ def test_nobody_makes_or_changes_a_role_to_have_more_than_they_have(manager: Any
     assert state() == before
 
 
-def test_a_permission_of_an_app_that_is_away_counts_as_one_that_only_those_with_everything_have(
+def test_a_removed_apps_permission_counts_as_an_administrators(
     manager: Any,
 ) -> None:
     weak = make.site_role("weak", "posts.view")
@@ -298,7 +299,7 @@ def test_what_comes_with_the_software_is_neither_changed_nor_removed(name: str) 
     assert permissions_of(name) == GRANTS[name]
 
 
-def test_migrate_makes_rows_of_declared_roles_and_takes_back_those_that_are_gone() -> None:
+def test_migrate_creates_declared_roles_and_withdraws_removed_ones() -> None:
     SiteRole.objects.all().delete()
     SiteRole.objects.create(name="gone", is_built_in=True)
     SiteRole.objects.create(name="editor", label="Mine", permissions=["users.manage"])
@@ -365,7 +366,7 @@ def test_a_provider_gives_roles_of_the_site(manager: Any) -> None:
         apply_provider_role(user, "nobody")
 
 
-def test_a_role_can_be_told_to_log_in_with_a_second_factor() -> None:
+def test_a_role_can_require_a_second_factor() -> None:
     make.site_role("weak", "posts.view")
 
     with override_settings(TWO_FACTOR_ROLES=frozenset({"weak"})):
@@ -432,11 +433,7 @@ def test_a_role_of_the_site_costs_one_statement_and_others_none() -> None:
     for role in ("translator", "weak"):
         client = ApiClient(role)
         client.read("/api/posts")
-        with CaptureQueriesContext(
-            connection,
-        ) as found:
-            client.read("/api/posts")
-        counts[role] = len(found)
+        counts[role] = count_queries(client.read, "/api/posts")
 
     assert counts["weak"] == counts["translator"] + 1
 

@@ -44,7 +44,7 @@ def test_a_token_is_made_shown_once_and_opens_what_it_names() -> None:
     assert listed[0]["lastUsedAt"] is not None
 
 
-def test_threat_41_only_the_hash_of_a_token_is_kept() -> None:
+def test_threat_41_only_the_hash_of_a_token_is_stored() -> None:
     token, secret = token_of(make.user("editor"))
 
     row = ApiToken.objects.values().get()

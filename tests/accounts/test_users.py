@@ -9,12 +9,14 @@ from django.test import Client
 
 from proofroom.accounts.models import User
 from proofroom.accounts.services.agents import ensure_agent_user
-from proofroom.accounts.services.users import change_user, create_user, set_password
+from proofroom.accounts.services.authors import ensure_author
+from proofroom.accounts.services.users import change_user, create_user, set_password, username_for
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from tests import make
 
 pytestmark = pytest.mark.django_db
+
 PASSWORD = "a-long-enough-one"
 
 
@@ -51,35 +53,6 @@ def test_a_new_person_can_log_in_and_the_log_says_who_made_the_account() -> None
     event = Event.objects.get(name="user.created")
     assert event.payload == {"id": user.pk, "role": "editor"}
     assert event.actor == make.user("admin")
-
-
-@pytest.mark.parametrize(
-    ("given", "field"),
-    [
-        ({"email": "no address"}, "email"),
-        ({"email": ""}, "email"),
-        ({"email": "EDITOR@example.com"}, "email"),
-        ({"username": "editor"}, "username"),
-        ({"username": "a b"}, "username"),
-        ({"username": "x" * 151}, "username"),
-        ({"role": "ai_agent"}, "role"),
-        ({"role": "owner"}, "role"),
-        ({"password": "short"}, "password"),
-        ({"password": "password1"}, "password"),
-        ({"password": ""}, "password"),
-    ],
-)
-def test_what_no_account_may_have(given: dict[str, str], field: str) -> None:
-    make.user("editor")
-    make.user("admin")
-    before = rows()
-
-    with pytest.raises(RuleViolation) as caught:
-        new(**given)
-
-    assert list(caught.value.details) == [field]
-    assert rows() == before
-    assert not Event.objects.filter(name="user.created").exists()
 
 
 @pytest.mark.parametrize("role", ["editor", "translator", "ai_agent"])
@@ -217,16 +190,20 @@ def test_an_agents_account_is_switched_and_never_anything_else() -> None:
     assert not after.is_active
 
 
-def test_a_person_becomes_no_agent() -> None:
-    user = make.user("editor")
-
-    with pytest.raises(RuleViolation):
-        change(user, role="ai_agent")
-
-    user.refresh_from_db()
-    assert user.role == "editor"
-
-
 def test_an_account_that_is_not_there() -> None:
     with pytest.raises(NotFound):
         change_user(user_id=-1, role="editor", actor=make.actor("admin"))
+
+
+def test_it_is_what_they_are_called_in_characters_of_usernames() -> None:
+    assert username_for("ada@example.com", "Ada Lovelace") == "Ada-Lovelace"
+    assert username_for("ada@example.com") == "ada"
+    assert username_for("ada@example.com", "!!!") == "ada@example.com"
+
+
+def test_an_author_whose_name_is_taken_or_holds_others_gets_one_too() -> None:
+    make.user("editor", "ada")
+    admin = make.actor("admin")
+
+    assert ensure_author(email="ada@example.org", actor=admin).username == "ada@example.org"
+    assert ensure_author(email="ada!b@example.org", actor=admin).username == "ada-b"

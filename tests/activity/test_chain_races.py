@@ -17,8 +17,8 @@ from django.utils import timezone
 from proofroom.core.activity.chain import drop_salts, prune, seal_events, verify
 from proofroom.core.models import Event, Seal
 from tests.activity.chain import happened
+from tests.commands import run_command
 
-ROOT = Path(__file__).resolve().parents[2]
 HAPPEN_AND_DIE = """
 import os, signal
 import django
@@ -118,15 +118,7 @@ def test_a_sealer_that_is_killed_leaves_a_chain_that_goes_on(tmp_path: Path) -> 
     }
 
     def run(code: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-c", code],
-            cwd=ROOT,
-            env=environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        return run_command([sys.executable, "-c", code], env=environ, timeout=120)
 
     killed = run(HAPPEN_AND_DIE)
     assert killed.returncode == -signal.SIGKILL, killed.stderr

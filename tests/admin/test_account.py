@@ -230,7 +230,7 @@ def test_a_time_that_clocks_skip_or_repeat_is_refused(
     assert post.publish_at is None
 
 
-def test_a_token_ends_with_the_day_of_whoever_made_it(signed_in: SignedIn) -> None:
+def test_a_tokens_last_day_is_in_its_creators_time_zone(signed_in: SignedIn) -> None:
     client, editor = signed_in("admin"), make.user("editor")
     prefer("admin", time_zone="America/New_York")
 

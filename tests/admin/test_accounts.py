@@ -48,7 +48,7 @@ def test_an_account_is_added(signed_in: SignedIn) -> None:
     assert Client().login(email="new@example.com", password="a-long-enough-one")
 
 
-def test_what_is_wrong_stands_at_its_field(signed_in: SignedIn) -> None:
+def test_invalid_values_are_reported_at_their_fields(signed_in: SignedIn) -> None:
     make.user("editor")
     typed = {
         "username": "new",
@@ -86,7 +86,7 @@ def test_an_account_is_switched_off(signed_in: SignedIn) -> None:
     assert not user.is_active
 
 
-def test_the_last_admin_is_told_why_not(signed_in: SignedIn) -> None:
+def test_the_last_admin_sees_why_a_change_is_refused(signed_in: SignedIn) -> None:
     admin = make.user("admin")
 
     answer = change(signed_in("admin"), admin, role="editor")

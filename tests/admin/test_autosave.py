@@ -75,7 +75,7 @@ def test_a_copy_is_written_again_found_by_its_writer_and_discarded() -> None:
     assert list_copies(post_id=post.pk, actor=editor) == []
 
 
-def test_a_copy_replaces_those_that_it_contains_and_no_others() -> None:
+def test_a_copy_replaces_only_the_copies_that_it_contains() -> None:
     post, editor = make.post(), make.actor("editor", via="admin")
     of_another, restored, written_on = keep(post, "admin"), keep(post), keep(post)
     seen = [
@@ -103,7 +103,7 @@ def test_the_copy_of_another_is_neither_overwritten_nor_moved() -> None:
     ]
 
 
-def test_what_is_too_long_of_no_layer_or_of_no_post_is_refused(
+def test_too_long_copies_and_unknown_layers_or_posts_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     post, gone = make.post(), make.post("Gone")
@@ -123,7 +123,7 @@ def test_what_is_too_long_of_no_layer_or_of_no_post_is_refused(
     assert not Autosave.objects.exists()
 
 
-def test_the_oldest_copies_and_those_of_a_month_are_forgotten(
+def test_excess_and_month_old_copies_are_deleted(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(autosave, "MAX_COPIES", 2)

@@ -10,9 +10,7 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.posts.edit import edit_post
 from content.posts.variations import create_variation
-from content.store import document_edits
 from content.store.translation_status import TranslationState, states_of
 from content.translations.translate import create_translation
 from proofroom_apps.previews.models import PreviewLink
@@ -24,11 +22,7 @@ SignedIn = Callable[..., Client]
 
 
 def edit(post: Post, **patch: Any) -> None:
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    make.edited(post, patch)
 
 
 def test_the_form_of_a_post_leads_to_its_pages(signed_in: SignedIn) -> None:
@@ -55,7 +49,7 @@ def test_a_translation_is_made_and_listed(signed_in: SignedIn) -> None:
     assert "<select" not in page  # every language is there
 
 
-def test_a_refusal_stands_at_its_field(signed_in: SignedIn) -> None:
+def test_an_error_is_shown_at_its_field(signed_in: SignedIn) -> None:
     post = make.post()
     make.post("Anders", locale="de", slug=post.slug)
 

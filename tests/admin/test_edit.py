@@ -100,11 +100,7 @@ def test_a_stale_save_keeps_what_was_typed_and_names_what_others_changed(
     post = make.post(excerpt="Old")
     client = signed_in()
     sent = fields(client.get(url(post)))
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"excerpt": "By another"}),
-    )
+    make.edited(post, {"excerpt": "By another"}, by=make.actor("admin"))
 
     answer = client.post(url(post), {**sent, "post.title": "Typed", "do": "save"})
 
@@ -301,7 +297,7 @@ def test_words_of_a_refusal_are_escaped(signed_in: SignedIn) -> None:
     assert "<script>alert" not in answer.content.decode()
 
 
-def test_who_wrote_a_field_stands_beneath_it(signed_in: SignedIn) -> None:
+def test_a_fields_author_is_shown_beneath_it(signed_in: SignedIn) -> None:
     from content.layers import approve, digest_of, submit
 
     post = make.post()

@@ -166,7 +166,7 @@ def test_only_a_draft_offers_a_schedule(signed_in: SignedIn, status: str) -> Non
 
 
 @pytest.mark.django_db
-def test_the_tabs_of_a_post_are_the_same_on_each_of_its_pages(signed_in: SignedIn) -> None:
+def test_every_page_of_a_post_has_the_same_tabs(signed_in: SignedIn) -> None:
     post, client = make.post(), signed_in("admin")
     german = make.post("Kaffee", locale="de", translation_of=post)
 
@@ -176,7 +176,7 @@ def test_the_tabs_of_a_post_are_the_same_on_each_of_its_pages(signed_in: SignedI
         labels = re.findall(r"<a [^>]+>([^<]+?)\s*<", listed)
         return labels, re.findall(r'<a [^>]+aria-current="page">([^<]+?)\s*<', listed)
 
-    expected = ["Edit", "Review", "AI Review", "Preview page", "Revisions"]
+    expected = ["Edit", "Review", "AI Review", "Preview page", "Checks", "Revisions"]
     expected += ["Heatmap", "Runs", "Log", "View on site"]
     for page, query, current in (
         ("change", "", ["Edit"]),
@@ -184,6 +184,7 @@ def test_the_tabs_of_a_post_are_the_same_on_each_of_its_pages(signed_in: SignedI
         ("review", "?layer=review", ["Review"]),
         ("review", "?layer=ai-review", ["AI Review"]),
         ("preview", "", ["Preview page"]),
+        ("checks", "", ["Checks"]),
         ("revisions", "", ["Revisions"]),
         ("translations", "", []),
         ("variations", "", []),

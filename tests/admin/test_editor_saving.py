@@ -22,7 +22,7 @@ SignedIn = Callable[..., Client]
 JSON = {"Accept": "application/json"}
 
 
-def test_saving_in_place_answers_what_stands_now_and_goes_on_from_there(
+def test_saving_in_place_returns_the_current_state_and_continues(
     signed_in: SignedIn,
 ) -> None:
     post, client = make.post(), signed_in()
@@ -64,15 +64,11 @@ def keep(client: Client, post: Post, typed: dict[str, Any]) -> dict[str, Any]:
     return {"copy": typed["copy"], "do": "restore"}
 
 
-def test_a_draft_copy_comes_back_over_what_stands_now(signed_in: SignedIn) -> None:
+def test_a_draft_copy_is_restored_over_the_current_values(signed_in: SignedIn) -> None:
     post, client = make.post(excerpt="Old"), signed_in()
     kept = {**fields(client.get(url(post))), "post.title": "Typed before the crash"}
     restore = keep(client, post, kept)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"excerpt": "By another"}),
-    )
+    make.edited(post, {"excerpt": "By another"}, by=make.actor("admin"))
     before = make.live_hash()
     offer = client.get(url(post)).content.decode()
     assert "· Title</p>" in offer
@@ -214,11 +210,7 @@ def test_who_saves_second_chooses_field_by_field(
 ) -> None:
     post, client = make.post(), signed_in()
     sent = fields(client.get(url(post)))
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "By another"}),
-    )
+    make.edited(post, {"title": "By another"}, by=make.actor("admin"))
 
     stale = client.post(
         url(post), {**sent, "post.title": "Mine", "post.excerpt": "Also mine", "do": "save"}
@@ -236,13 +228,13 @@ def test_who_saves_second_chooses_field_by_field(
     assert (post.title, post.excerpt) == (title, "Also mine")
 
 
-def test_the_lock_of_a_module_is_explained_by_the_name_of_its_group(signed_in: SignedIn) -> None:
+def test_a_locked_module_names_its_group(signed_in: SignedIn) -> None:
     page = signed_in().get(url(make.post())).content.decode()
 
     assert "Locked by the module group “Article”" in page
 
 
-def test_a_result_of_a_search_is_shown_as_it_stands_in_the_layer(signed_in: SignedIn) -> None:
+def test_a_search_hit_shows_the_layers_text(signed_in: SignedIn) -> None:
     post = make.post(metaTitle="Brew it", robotsJson={"index": False})
     make.staged(post, {"metaTitle": "Brew it slowly"}, layer=Layer.REVIEW)
 
@@ -262,7 +254,7 @@ def test_a_result_of_a_search_is_shown_as_it_stands_in_the_layer(signed_in: Sign
         ({}, None),
     ],
 )
-def test_what_search_engines_are_told_is_ticked(
+def test_robots_directives_are_checkboxes(
     signed_in: SignedIn, typed: dict[str, str], rules: Any
 ) -> None:
     post, client = make.post(robotsJson={"index": False, "note": "x"}), signed_in()

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.posts.trash import delete_post
 from proofroom_apps.feedback.models import Feedback
 from proofroom_apps.feedback.services import create_feedback
 from tests import make
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -86,9 +85,7 @@ def test_the_list_takes_as_many_queries_for_many_rows(signed_in: SignedIn) -> No
     client.get(LIST)
 
     def count() -> int:
-        with CaptureQueriesContext(connection) as caught:
-            client.get(LIST)
-        return len(caught)
+        return count_queries(client.get, LIST)
 
     before = count()
     make.copies(row, 20)

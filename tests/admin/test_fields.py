@@ -22,7 +22,7 @@ pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
 TARGETS = "/admin/content/post/targets/"
 RICHTEXT = "/admin/content/post/richtext/"
-LETTERED = {
+LETTERED: dict[str, Any] = {
     "type": "doc",
     "content": [
         {
@@ -105,7 +105,7 @@ def test_a_document_survives_the_refusal_of_something_else(signed_in: SignedIn) 
     assert fields(page)[f"{name}~doc"] == [json.dumps(LETTERED)]
 
 
-def test_a_document_that_stands_already_is_no_change(signed_in: SignedIn) -> None:
+def test_an_equal_document_is_no_change(signed_in: SignedIn) -> None:
     post = make.post(markdown="Before.")
     name, stored = prose(post)
     before = make.live_hash()
@@ -166,7 +166,7 @@ def test_a_search_is_bounded_and_takes_few_queries(
 @pytest.mark.parametrize(
     ("role", "may"), [("admin", True), ("editor", True), ("translator", False)]
 )
-def test_terms_are_made_in_the_form_by_whoever_may_make_them(
+def test_permitted_users_create_terms_in_the_form(
     signed_in: SignedIn, role: str, may: bool
 ) -> None:
     post = make.post(status="draft", locale="en")

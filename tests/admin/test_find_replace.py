@@ -20,8 +20,6 @@ from content.find_replace.runs import REPLACEMENTS, start_replacement
 from content.find_replace.services import undo_replacement
 from content.layers import approve, digest_of
 from content.models import Layer, Post, ReplacedPlace, Replacement, Revision
-from content.posts.edit import edit_post
-from content.store import document_edits
 from content.tasks import purge_trash
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
@@ -395,11 +393,7 @@ def test_forty_posts_take_no_more_queries_than_two(signed_in: SignedIn) -> None:
     for number in (2, 40):
         for each in range(number):
             post = make.post(f"{number} {each}", slug=f"p-{number}-{each}", excerpt=f"tea{number}x")
-            edit_post(
-                post_id=post.pk,
-                actor=make.actor(),
-                edit=lambda d: document_edits.patch_fields(d, {"metaTitle": "Title"}),
-            )
+            make.edited(post, {"metaTitle": "Title"})
         client.get(ADD)
         with CaptureQueriesContext(connection) as caught:
             assert client.post(ADD, search(f"tea{number}x", "coffee")).status_code == 200

@@ -318,7 +318,7 @@ def test_a_selection_of_no_rows_is_refused(chosen: list[str], signed_in: SignedI
     assert "The selection is not valid. Select the rows again." in text(page)
 
 
-def test_all_rows_of_a_list_are_those_that_the_page_counted(signed_in: SignedIn) -> None:
+def test_select_all_covers_the_rows_that_the_page_counted(signed_in: SignedIn) -> None:
     first, _second = (make.post(f"Tea {n}", status=Status.DRAFT) for n in (1, 2))
     client, address = signed_in("editor"), f"{POSTS}?{DRAFTS}"
     shown = text(client.get(address))

@@ -59,7 +59,7 @@ def test_a_token_is_made_shown_once_and_revoked(signed_in: SignedIn) -> None:
     ],
     ids=str,
 )
-def test_what_is_refused_stands_at_its_field(
+def test_errors_are_shown_at_their_fields(
     signed_in: SignedIn, given: dict[str, Any], sentence: str
 ) -> None:
     answer = signed_in("admin").post(f"{LIST}add/", typed(**given))

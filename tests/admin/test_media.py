@@ -23,7 +23,9 @@ from tests.admin.pages import fields
 from tests.contract.endpoint import NOBODY
 
 pytestmark = pytest.mark.django_db
+
 SignedIn = Callable[..., Client]
+
 LIST = "/admin/media/asset/"
 
 
@@ -140,7 +142,7 @@ def test_saving_untouched_changes_nothing() -> None:
     assert not Event.objects.filter(name="media.updated").exists()
 
 
-def test_what_is_wrong_stands_at_its_field(signed_in: SignedIn) -> None:
+def test_invalid_values_are_reported_at_their_fields(signed_in: SignedIn) -> None:
     made = asset()
 
     answer = signed_in().post(address(made), {"alt_text": "x", "categories": "y" * 61})
@@ -223,3 +225,45 @@ def test_a_hostile_name_is_only_text(signed_in: SignedIn) -> None:
 
     for path in (LIST, address(made)):
         assert "<script>" not in client.get(path).content.decode()
+
+
+def page_of(client: Client, made: Asset) -> dict[str, Any]:
+    """Return the file's form data a browser would send."""
+    return {
+        name: values[0] for name, values in fields(client.get(address(made)), "alt_text").items()
+    }
+
+
+def test_two_who_describe_a_file_at_once_keep_both_their_words(signed_in: SignedIn) -> None:
+    made, client = asset(), signed_in()
+    first, second = page_of(client, made), page_of(client, made)
+
+    client.post(address(made), {**first, "alt_text": "Green beans"})
+    answer = client.post(
+        address(made), {**second, "categories": "raw", "focal_x": 20, "focal_y": 0}
+    )
+
+    assert answer.status_code == 302
+    made.refresh_from_db()
+    assert (made.alt_text, made.categories, made.focal_x, made.focal_y) == (
+        "Green beans",
+        ["raw"],
+        0.2,
+        0.0,
+    )
+
+
+def test_what_another_wrote_in_the_same_field_is_not_lost_unseen(signed_in: SignedIn) -> None:
+    made, client = asset(), signed_in()
+    first, second = page_of(client, made), page_of(client, made)
+    client.post(address(made), {**first, "alt_text": "Green beans"})
+
+    refused = client.post(address(made), {**second, "alt_text": "Brown beans"})
+
+    made.refresh_from_db()
+    assert (refused.status_code, made.alt_text) == (422, "Green beans")
+    assert "It is now “Green beans”" in refused.content.decode()
+    again = {name: values[0] for name, values in fields(refused, "alt_text").items()}
+    assert client.post(address(made), again).status_code == 302
+    made.refresh_from_db()
+    assert made.alt_text == "Brown beans"

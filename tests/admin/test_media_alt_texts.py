@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from media.services.update import update_asset
 from tests import make
 from tests.admin.pages import fields
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -28,7 +27,7 @@ def names(answer: Any) -> list[str]:
     return [row.asset.filename for row in answer.context["rows"]]
 
 
-def test_images_without_alt_text_come_first_those_that_are_used(signed_in: SignedIn) -> None:
+def test_used_images_without_alt_text_come_first(signed_in: SignedIn) -> None:
     used = make.image("used.png")
     make.image("described.png", alt_text="A bean")
     make.image("new.png")
@@ -70,7 +69,7 @@ def test_another_language_keeps_the_texts_of_the_others(signed_in: SignedIn) -> 
     assert (asset.alt_text, asset.alt_texts) == ("Beans", {"de": "Bohnen"})
 
 
-def test_what_somebody_else_wrote_meanwhile_is_shown_before_it_is_replaced(
+def test_concurrent_input_is_shown_before_it_is_replaced(
     signed_in: SignedIn,
 ) -> None:
     asset, other = make.image("a.png"), make.image("b.png")
@@ -125,15 +124,11 @@ def test_more_images_take_no_more_statements(signed_in: SignedIn) -> None:
         for more in range(1 + 5 * number):
             make.image(f"{number}-{more}.png")
         client.get(PAGE)
-        with CaptureQueriesContext(
-            connection,
-        ) as seen:
-            client.get(PAGE)
-        counts.append(len(seen))
+        counts.append(count_queries(client.get, PAGE))
     assert counts[0] == counts[1]
 
 
-def test_what_this_page_leaves_alone_stays_as_somebody_else_made_it(signed_in: SignedIn) -> None:
+def test_unchanged_fields_keep_other_users_changes(signed_in: SignedIn) -> None:
     asset = make.image("a.png")
     client = signed_in("editor")
     sent = form_of(client.get(PAGE))

@@ -113,7 +113,7 @@ def test_words_in_each_language_and_decoration_are_kept(signed_in: SignedIn) -> 
 @pytest.mark.parametrize(
     ("x", "y"), [("101", "0"), ("-1", "5"), ("nan", "5"), ("5", ""), ("x", "5"), ("1e400", "5")]
 )
-def test_a_wrong_focal_point_stands_at_its_field(signed_in: SignedIn, x: str, y: str) -> None:
+def test_a_focal_point_error_is_shown_at_its_field(signed_in: SignedIn, x: str, y: str) -> None:
     asset = store(picture("PNG", (50, 50)), alt_text="Before")
 
     answer = signed_in().post(at(asset), {"alt_text": "After", "focal_x": x, "focal_y": y})

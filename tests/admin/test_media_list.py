@@ -8,14 +8,13 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from media.models import Asset, AssetStatus
 from media.services.update import update_asset
 from proofroom.core.models import ListView
 from tests import make
+from tests.queries import page_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -52,7 +51,7 @@ def test_the_list_is_searched_and_narrowed(signed_in: SignedIn) -> None:
     assert client.get(f"{LIST}?category=%00&q=%00&used=x&type=%00").status_code == 400
 
 
-def test_the_list_is_narrowed_to_what_needs_somebody(signed_in: SignedIn) -> None:
+def test_media_filters_find_files_that_need_attention(signed_in: SignedIn) -> None:
     tall = make.image("tall.png", alt_text="A tower")
     Asset.objects.filter(pk=tall.pk).update(width=100, height=200, size=6_000_000)
     mute = make.image("mute.png")
@@ -120,7 +119,7 @@ def bulk(client: Client, do: str, *assets: Asset, **more: str) -> Any:
     return client.post(f"{LIST}bulk/", {"do": do, "ids": ids, **more})
 
 
-def test_several_are_deleted_after_a_question_and_what_is_in_use_is_kept(
+def test_bulk_deletion_asks_first_and_keeps_used_files(
     signed_in: SignedIn,
 ) -> None:
     used, free, other = (make.image(name) for name in ("used.png", "free.png", "other.png"))
@@ -162,7 +161,7 @@ def test_several_get_categories(signed_in: SignedIn) -> None:
 
 
 @pytest.mark.parametrize("do", ["delete", "categories"])
-def test_several_stay_as_they_are_where_somebody_may_not_or_chose_none(
+def test_bulk_actions_change_nothing_without_permission_or_selection(
     signed_in: SignedIn, do: str
 ) -> None:
     asset, client = make.image("a.png", categories=["old"]), signed_in("translator")
@@ -186,9 +185,7 @@ def test_a_longer_list_takes_no_more_statements(signed_in: SignedIn) -> None:
         for _number in range(3):
             make.post(f"Post {Asset.objects.count()}", featuredMediaId=str(make.image().pk))
         client.get(LIST)
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(LIST).status_code == 200
-        counts.append(len(queries))
+        counts.append(page_queries(client, LIST))
     assert counts[0] == counts[1]
 
 
@@ -224,7 +221,7 @@ def test_one_text_is_not_said_of_several_files(signed_in: SignedIn) -> None:
     assert Asset.objects.count() == 0
 
 
-def test_upload_stands_beside_the_title_for_those_who_may(signed_in: SignedIn) -> None:
+def test_permitted_users_see_upload_beside_the_title(signed_in: SignedIn) -> None:
     make.image()
 
     tools = {

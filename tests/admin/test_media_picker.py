@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from media.models import Asset
 from proofroom.core.models import Event
 from tests import make
 from tests.media.pictures import on_disk, picture, store
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -72,9 +71,7 @@ def test_pages_of_the_picker_follow_each_other_and_cost_the_same(signed_in: Sign
     one = Asset.objects.get()
     for number in range(2):
         client.get(PICK)
-        with CaptureQueriesContext(connection) as queries:
-            client.get(PICK)
-        counts.append(len(queries))
+        counts.append(count_queries(client.get, PICK))
         said: dict[str, Any] = {"file": one.file.name, "size": 1, "mime": "image/png"}
         copies = [Asset(filename=f"{number}{at}.png", **said) for at in range(24)]
         Asset.objects.bulk_create(copies)

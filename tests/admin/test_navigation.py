@@ -56,6 +56,7 @@ def test_a_role_sees_only_what_it_may_open() -> None:
         "Media",
         "Inbox",
         "Feedback",
+        "Editorial briefs",
         "Help",
     ]
     assert "People" not in navigation(client_of("editor"), "/admin/")
@@ -182,7 +183,7 @@ _OTHERWISE_CALLED = {"Home", "Agents and AI", "AI clients", "Help"}
     ("form", "label"),
     [("content/replacement", "Find and replace"), ("proofroom_accounts/user", "People")],
 )
-def test_a_form_stands_below_its_list_as_the_navigation_calls_it(form: str, label: str) -> None:
+def test_a_forms_breadcrumb_has_the_navigations_name_of_its_list(form: str, label: str) -> None:
     page = client_of("admin").get(f"/admin/{form}/add/").content.decode()
 
     assert f'&rsaquo; <a href="/admin/{form}/">{label}</a>' in page

@@ -153,7 +153,7 @@ def test_authors_hear_of_a_schedule_that_failed() -> None:
     assert rows.get().status == Status.DRAFT
 
 
-def test_whoever_began_a_run_hears_of_its_end() -> None:
+def test_the_starter_is_notified_of_a_runs_end() -> None:
     editor = make.actor("editor")
     run = AgentRun.objects.create(
         agent_id="seo-specialist",
@@ -198,7 +198,7 @@ def test_who_lost_the_permission_sees_it_no_more() -> None:
     assert (lines(demoted), count_unread(demoted)) == ([], 0)
 
 
-def test_who_may_see_no_posts_is_told_of_none() -> None:
+def test_users_who_may_see_no_posts_receive_none() -> None:
     role = make.site_role("chief", "posts.view", "posts.review.approve", "webhooks.manage")
     SiteRole.objects.filter(pk=role.pk).update(permissions=["posts.review.approve"])
     chief = make.actor("chief")
@@ -272,7 +272,7 @@ def test_the_page_asks_as_much_for_many_as_for_one(
         client.get("/admin/notifications/?panel=1")
 
 
-def test_the_bell_counts_what_is_new_since_somebody_looked(signed_in: SignedIn) -> None:
+def test_the_bell_counts_unseen_notifications(signed_in: SignedIn) -> None:
     client = signed_in("admin")
     make.staged(make.post("Coffee"), {"excerpt": "New"}, layer=Layer.REVIEW)
     tell()

@@ -9,8 +9,6 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.posts.edit import edit_post
-from content.store import document_edits
 from tests import make
 
 pytestmark = pytest.mark.django_db
@@ -25,13 +23,7 @@ def test_a_list_shows_the_picture_that_opens_a_post(
     def opened(number: int) -> str:
         post, picture = make.post(f"Post {number}"), make.image(f"picture{number}.png")
         hero = make.module_id(post, "hero")
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor(),
-            edit=lambda document: document_edits.update_module(
-                document, hero, props={"imageId": str(picture.pk)}
-            ),
-        )
+        make.changed_module(post, hero, props={"imageId": str(picture.pk)})
         return str(picture.file.name).rpartition("/")[2].partition(".")[0]
 
     first = opened(1)

@@ -14,6 +14,7 @@ from content.posts.trash import delete_post
 from content.translations.translate import create_translation
 from proofroom_apps.editorial.posts import page_tree
 from tests import make
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 URL = "/admin/content/post/tree/"
@@ -90,11 +91,7 @@ def test_the_tree_asks_as_much_for_many_pages_as_for_one() -> None:
     client.force_login(make.user("editor"))
 
     def statements() -> int:
-        with CaptureQueriesContext(
-            connection,
-        ) as found:
-            client.get(URL)
-        return len(found)
+        return count_queries(client.get, URL)
 
     top = page("Products")
     statements()

@@ -5,20 +5,19 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test import Client
-from django.test.utils import CaptureQueriesContext
+from django.test import Client, RequestFactory
 
+from cms_project import errors
 from content.models import Layer, Post
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
-from content.store import document_edits
 from tests import make
 from tests.admin.pages import review, url
 from tests.contract.endpoint import NOBODY
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
+
 SignedIn = Callable[..., Client]
 
 
@@ -44,9 +43,7 @@ def test_the_list_takes_as_many_queries_for_many_posts(signed_in: SignedIn) -> N
     client.get(address)
 
     def count() -> int:
-        with CaptureQueriesContext(connection) as caught:
-            client.get(address)
-        return len(caught)
+        return count_queries(client.get, address)
 
     before = count()
     for number in range(12):
@@ -73,11 +70,7 @@ def test_home_and_inbox_show_what_waits_newest_first(signed_in: SignedIn) -> Non
 def test_a_revision_is_compared_and_restored(signed_in: SignedIn) -> None:
     post = make.post()
     first = post.revisions.get()
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "Second title"}),
-    )
+    make.edited(post, {"title": "Second title"}, by=make.actor("admin"))
     last = post.revisions.order_by("-version").first()
     client = signed_in()
 
@@ -148,7 +141,7 @@ def test_the_history_says_what_became_of_the_status_and_by_whom(signed_in: Signe
     assert len(rows) == len(history)
 
 
-def test_a_page_of_revisions_has_what_became_of_the_status_then(
+def test_each_page_of_revisions_shows_its_status_changes(
     signed_in: SignedIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("proofroom_apps.editorial.posts.revisions._PAGE_SIZE", 1)
@@ -174,9 +167,7 @@ def test_the_list_of_revisions_takes_as_many_queries_however_long_it_is(
         for each in range(number):
             make.edited(post, {"excerpt": f"Words {each}"})
         client.get(url(post, "revisions"))
-        with CaptureQueriesContext(connection) as caught:
-            client.get(url(post, "revisions"))
-        counts.append(len(caught))
+        counts.append(count_queries(client.get, url(post, "revisions")))
 
     assert counts[0] == counts[1]
 
@@ -290,3 +281,39 @@ def test_filters_say_types_and_languages_by_name_with_how_many_too(signed_in: Si
 
     assert ">Blog post (1)</a>" in page
     assert ">English (1)</a>" in page
+
+
+@pytest.mark.usefixtures("one_window")
+def test_the_eleventh_try_is_refused_even_if_right() -> None:
+    make.user("editor")
+    client = Client()
+    right = {"username": "editor@example.com", "password": make.PASSWORD}
+    for _ in range(10):
+        wrong = client.post("/admin/login/", {**right, "password": "wrong"})
+        assert wrong.status_code == 200
+
+    answer = client.post("/admin/login/", right)
+
+    assert answer.status_code == 429
+    assert int(answer["Retry-After"]) >= 1
+    assert "Too many login attempts. Try again in" in answer.content.decode()
+    assert "_auth_user_id" not in client.session
+
+
+@pytest.mark.parametrize("role", ["ai_agent"])
+def test_an_agents_account_cannot_log_in(role: str) -> None:
+    user = make.user(role)
+    user.set_password(make.PASSWORD)
+    user.save()
+    client = Client()
+
+    client.post("/admin/login/", {"username": user.email, "password": make.PASSWORD})
+
+    assert "_auth_user_id" not in client.session
+
+
+def test_a_server_error_has_a_page() -> None:
+    answer = errors.server_error(RequestFactory().get("/somewhere"))
+
+    assert answer.status_code == 500
+    assert b"<html" in answer.content

@@ -128,12 +128,8 @@ def _attacked() -> Post:
             ),
             layer=layer,
         )
-        make.staged(
-            post,
-            edit=lambda d: document_edits.add_module(
-                d, type="hero", props={"title": ATTACK, "subtitle": ATTACK}
-            )[0],
-            layer=layer,
+        make.staged_addition(
+            post, type="hero", props={"title": ATTACK, "subtitle": ATTACK}, layer=layer
         )
     return post
 

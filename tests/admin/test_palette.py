@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer
 from tests import make
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -82,9 +81,7 @@ def test_it_asks_as_often_for_many_as_for_one(signed_in: SignedIn) -> None:
 
     def count() -> int:
         client.get("/admin/palette/", {"q": "kettle"})
-        with CaptureQueriesContext(connection) as caught:
-            client.get("/admin/palette/", {"q": "kettle"})
-        return sum("django_session" not in query["sql"] for query in caught)
+        return count_queries(client.get, "/admin/palette/", {"q": "kettle"})
 
     before = count()
     for number in range(9):

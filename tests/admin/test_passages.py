@@ -14,9 +14,7 @@ from content.inbox.rejections import undo_rejections
 from content.layers import approve, digest_of, reject, submit
 from content.models import Layer, Post, RejectedChange
 from content.posts.decide import decide
-from content.posts.edit import edit_post
 from content.presenters.cards import cards_of_layer
-from content.store import document_edits
 from proofroom.core.errors import CmsError
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown
@@ -41,20 +39,8 @@ def corrected(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
     """Create a post with two pending corrections in one text."""
     post = make.post()
     module, path = prose(post)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("editor"),
-        edit=lambda d: document_edits.update_module(
-            d, module, props={"content": from_markdown(BEFORE)}
-        ),
-    )
-    make.staged(
-        post,
-        layer=layer,
-        edit=lambda d: document_edits.update_module(
-            d, module, props={"content": from_markdown(AFTER)}
-        ),
-    )
+    make.changed_module(post, module, props={"content": from_markdown(BEFORE)})
+    make.staged_module(post, module, props={"content": from_markdown(AFTER)}, layer=layer)
     return post, path
 
 
@@ -199,12 +185,8 @@ def test_what_moved_since_it_was_seen_is_stale_in_all_its_passages(signed_in: Si
     one, _two = passages(signed_in(), post)
     digest = digest_of(make.layers(post).review.changes)
     module = path.split(".")[1]
-    make.staged(
-        post,
-        layer=Layer.REVIEW,
-        edit=lambda d: document_edits.update_module(
-            d, module, props={"content": from_markdown(f"{AFTER} More.")}
-        ),
+    make.staged_module(
+        post, module, props={"content": from_markdown(f"{AFTER} More.")}, layer=Layer.REVIEW
     )
     before = make.live_hash()
 
@@ -245,7 +227,7 @@ def thrice(layer: Layer = Layer.REVIEW) -> tuple[Post, str]:
     return post, "post.excerpt"
 
 
-def test_of_three_equal_corrections_just_those_are_taken_and_dropped_that_were_named(
+def test_of_equal_corrections_only_the_named_ones_are_decided(
     signed_in: SignedIn,
 ) -> None:
     post, path = thrice()

@@ -85,7 +85,7 @@ def test_a_menu_has_what_its_reader_may_do_in_their_language(signed_in: SignedIn
     assert rows(editor)[str(post.pk)] == before
 
 
-def test_a_row_leads_back_to_the_list_as_it_stands(signed_in: SignedIn) -> None:
+def test_a_row_links_back_to_the_filtered_list(signed_in: SignedIn) -> None:
     post = make.post("Tea")
 
     row = rows(signed_in("editor"), "?status__exact=published&o=-name")[str(post.pk)]

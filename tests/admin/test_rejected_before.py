@@ -20,11 +20,11 @@ from content.layers.rejected_changes import (
     rejections_before,
 )
 from content.models import Layer, Post, RejectedChange
-from content.store import document_edits
 from content.tools.read_post import PostContext, get_post_context
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import review
+from tests.queries import page_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -134,9 +134,7 @@ def test_modules_and_rich_text_are_compared_by_their_values(signed_in: SignedIn)
     path = f"modules.{prose}.props.content"
 
     def told(words: str) -> None:
-        make.staged(
-            post, edit=lambda d: document_edits.update_module(d, prose, content_markdown=words)
-        )
+        make.staged_module(post, prose, content_markdown=words)
 
     told("Grind **coarse**.")
     reject(
@@ -154,9 +152,7 @@ def test_what_was_too_large_to_keep_is_known_by_its_fingerprint(signed_in: Signe
     path = f"modules.{prose}.props.content"
     words = "word " * (MAX_REJECTED_BYTES // 5 + 1)
     for _ in range(2):
-        make.staged(
-            post, edit=lambda d: document_edits.update_module(d, prose, content_markdown=words)
-        )
+        make.staged_module(post, prose, content_markdown=words)
         if not RejectedChange.objects.exists():
             reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="Long")
 
@@ -247,9 +243,7 @@ def test_pages_ask_as_much_for_many_rejections_as_for_one(signed_in: SignedIn) -
         found = []
         for address in addresses:
             client.get(address)
-            with CaptureQueriesContext(connection) as queries:
-                assert client.get(address).status_code == 200
-            found.append(len(queries))
+            found.append(page_queries(client, address))
         return found
 
     before = counts()

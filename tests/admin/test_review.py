@@ -4,14 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.layers import digest_of
 from content.models import Draft, Layer, Post, Provenance, Revision
 from content.posts import decide as decisions
-from content.posts.edit import edit_post
 from content.store import document_edits
 from mcp_bridge.access.tokens import create_token
 from mcp_bridge.call_log import principal_of
@@ -19,6 +16,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review
+from tests.queries import page_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -148,11 +146,7 @@ def test_a_stale_review_writes_nothing_names_what_moved_and_keeps_the_rest(
     post = staged()
     client = signed_in()
     sent = fields(client.get(review(post, "review")), "digest")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "Edited live"}),
-    )
+    make.edited(post, {"title": "Edited live"}, by=make.actor("admin"))
     before = make.live_hash()
 
     marks = {"post.title": "accept", "post.excerpt": "accept", "post.metaTitle": "reject"}
@@ -256,18 +250,14 @@ def test_threat_40_a_decision_without_a_csrf_token_is_refused() -> None:
 
 
 def _queries(client: Client, address: str) -> int:
-    with CaptureQueriesContext(connection) as caught:
-        assert client.get(address).status_code == 200
-    return len(caught)
+    return page_queries(client, address)
 
 
 def test_two_hundred_changes_take_no_more_queries_than_two(signed_in: SignedIn) -> None:
     client = signed_in()
     few, many = make.post("Few"), make.post("Many")
     make.staged(few, {"title": "Few changes"})
-    make.staged(
-        few, edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "One"})[0]
-    )
+    make.staged_addition(few, type="callout", props={"title": "One"})
 
     def add(document: Any) -> Any:
         for number in range(200):
@@ -295,10 +285,7 @@ def test_the_empty_review_says_what_comes_here(signed_in: SignedIn) -> None:
 
 def test_a_draft_that_outlived_its_definition_still_opens(signed_in: SignedIn) -> None:
     post = make.post()
-    make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Gone"})[0],
-    )
+    make.staged_addition(post, type="callout", props={"title": "Gone"})
     draft = Draft.objects.get(post=post, layer=Layer.AI_REVIEW)
     draft.document["modules"][-1] |= {"type": "vanished", "props": {"old": {"deep": [1]}}}
     draft.save()

@@ -22,6 +22,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make
 from tests.admin.pages import fields, review, url
+from tests.admin.test_fields import LETTERED
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -65,10 +66,7 @@ def test_rich_text_is_edited_as_markdown_and_a_script_gets_the_form_alone(
 ) -> None:
     post = make.post()
     prose = make.module_id(post, "prose")
-    make.staged(
-        post,
-        edit=lambda d: document_edits.update_module(d, prose, content_markdown="An *old* one."),
-    )
+    make.staged_module(post, prose, content_markdown="An *old* one.")
     path = f"modules.{prose}.props.content"
     client = signed_in()
 
@@ -86,7 +84,7 @@ def test_rich_text_is_edited_as_markdown_and_a_script_gets_the_form_alone(
     assert '"bold"' in str(value.props["content"]).replace("'", '"')
 
 
-def test_what_somebody_else_changed_meanwhile_is_not_written_over(signed_in: SignedIn) -> None:
+def test_concurrent_changes_are_not_overwritten(signed_in: SignedIn) -> None:
     post = staged()
     client = signed_in()
     shown = fields(client.get(edit_url(post, "post.title")), "was.post.title")
@@ -265,18 +263,7 @@ def test_words_for_a_change_that_is_gone_are_said(signed_in: SignedIn) -> None:
 MERGED: JsonObject = {
     "type": "doc",
     "content": [
-        {
-            "type": "orderedList",
-            "attrs": {"start": 1, "type": "a"},
-            "content": [
-                {
-                    "type": "listItem",
-                    "content": [
-                        {"type": "paragraph", "content": [{"type": "text", "text": "one"}]}
-                    ],
-                }
-            ],
-        },
+        *LETTERED["content"],
         {
             "type": "table",
             "content": [
@@ -310,9 +297,7 @@ def test_the_editor_opens_with_the_document_and_saves_what_markdown_cannot_say(
 ) -> None:
     post = make.post()
     prose = make.module_id(post, "prose")
-    make.staged(
-        post, edit=lambda d: document_edits.update_module(d, prose, props={"content": MERGED})
-    )
+    make.staged_module(post, prose, props={"content": MERGED})
     path = f"modules.{prose}.props.content"
     client = signed_in()
 

@@ -17,7 +17,6 @@ from content.document.differences import Segment, diff_text
 from content.layers import submit
 from content.models import Layer
 from content.presenters.cards import cards_of_layer
-from content.store import document_edits
 from content.templatetags.merged_text import drawn_line
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from tests import make
@@ -152,12 +151,7 @@ def test_a_plain_line_is_drawn_as_its_template_shows_it() -> None:
     post = make.post(excerpt="Old <b> 40 g", markdown="# A\n\nOne & two.\n\n    code")
     module = make.module_id(post, "prose")
     make.staged(post, {"excerpt": "New <i>  5 g ", "slug": "else"})
-    make.staged(
-        post,
-        edit=lambda d: document_edits.update_module(
-            d, module, content_markdown="# B\n\nOne & three 5.\n\n    other"
-        ),
-    )
+    make.staged_module(post, module, content_markdown="# B\n\nOne & three 5.\n\n    other")
     groups = cards_of_layer(make.layers(post).ai_review, References(), is_live=True)
     lines = [
         line

@@ -39,7 +39,7 @@ def proposed(slug: str = "main") -> SharedProposal:
     )
 
 
-def test_those_who_approve_hear_of_what_waits() -> None:
+def test_approvers_are_notified_of_pending_changes() -> None:
     admin = make.actor("admin")
     first = proposed()
     tell()

@@ -6,9 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.models import ModuleInstance
 from content.modules.global_modules import create_global
@@ -18,6 +16,7 @@ from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.admin.pages import fields
+from tests.queries import page_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -122,7 +121,4 @@ def test_the_pages_are_listed_in_the_same_number_of_queries(
         make.post(f"Post {at}", slug=f"post-{at}")
     client = signed_in()
 
-    with CaptureQueriesContext(connection) as caught:
-        assert client.get(shared(row, "pages")).status_code == 200
-
-    assert sum("django_session" not in query["sql"] for query in caught) == 6
+    assert page_queries(client, shared(row, "pages")) == 6

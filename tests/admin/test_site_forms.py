@@ -64,7 +64,7 @@ def test_a_form_is_made_changed_and_deleted(signed_in: SignedIn) -> None:
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_the_service_refuses_stands_at_its_field(
+def test_service_errors_are_shown_at_their_fields(
     signed_in: SignedIn, change: dict[str, str], says: str
 ) -> None:
     form = make.form()
@@ -158,7 +158,7 @@ def test_submissions_are_said_to_be_of_a_form_by_its_title(signed_in: SignedIn) 
     assert "Submission of Write to us" in page
 
 
-def test_a_ticked_box_is_told_in_words(signed_in: SignedIn) -> None:
+def test_a_checked_box_is_sent_as_a_word(signed_in: SignedIn) -> None:
     boxes = [{"name": name, "label": name, "type": "checkbox"} for name in ("agree", "news")]
     make.form(fields=boxes)
     row = make.submission(agree=True)

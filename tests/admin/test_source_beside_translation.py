@@ -72,7 +72,7 @@ def test_a_card_names_only_what_does_not_agree(signed_in: SignedIn) -> None:
     assert "Yes or no: Yes in the source, Nein here" in excerpt
 
 
-def test_a_card_of_a_module_has_the_text_of_the_source(signed_in: SignedIn) -> None:
+def test_a_module_card_shows_the_source_text(signed_in: SignedIn) -> None:
     source = make.post(markdown="## When\n\nIt takes [two weeks](https://a.example).")
     prose = make.module_id(source, "prose")
     made = propose_translation(

@@ -51,7 +51,7 @@ def lines(actor: Actor) -> list[str]:
     return [line.text.text for line in describe(list(visible_notifications(actor)))]
 
 
-def test_those_who_may_read_submissions_have_one_line_for_a_form() -> None:
+def test_submission_readers_get_one_notification_per_form() -> None:
     admin, editor, translator = map(make.actor, ("admin", "editor", "translator"))
     make.form("contact")
     make.form("signup")
@@ -71,7 +71,7 @@ def test_those_who_may_read_submissions_have_one_line_for_a_form() -> None:
     assert line.text.url == "/admin/forms/formsubmission/?form_slug=contact"
 
 
-def test_a_submission_that_was_deleted_before_is_not_told_of() -> None:
+def test_a_deleted_submission_is_not_notified() -> None:
     admin = make.actor("admin")
     make.form()
     receipt = submit_form(
@@ -86,7 +86,7 @@ def test_a_submission_that_was_deleted_before_is_not_told_of() -> None:
     assert lines(admin) == []
 
 
-def test_a_kind_that_is_off_is_not_told_and_others_keep_theirs() -> None:
+def test_a_disabled_kind_sends_no_notification_to_that_user_only() -> None:
     admin, editor = make.actor("admin"), make.actor("editor")
     make.form()
     choose_channels(actor=admin, channels={KIND: "off"})
@@ -203,7 +203,7 @@ def test_a_choice_that_is_none_is_refused(channels: dict[str, str]) -> None:
     assert not NotificationChoice.objects.exists()
 
 
-def test_a_kind_that_somebody_may_not_see_is_neither_offered_nor_chosen(
+def test_a_forbidden_kind_is_neither_offered_nor_accepted(
     signed_in: SignedIn,
 ) -> None:
     client = signed_in("translator")

@@ -80,7 +80,7 @@ def test_what_is_wrong_is_said(signed_in: SignedIn, given: dict[str, Any], sente
     assert not ApiToken.objects.exists()
 
 
-def test_agents_and_those_who_are_off_are_no_choice(signed_in: SignedIn) -> None:
+def test_agents_and_inactive_users_are_not_offered(signed_in: SignedIn) -> None:
     agent, off = make.user("ai_agent"), make.user("translator", "off")
     User.objects.filter(pk=off.pk).update(is_active=False)
 

@@ -6,9 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from agents_app.models import AgentRun
 from content.layers import digest_of, open_layers
@@ -20,6 +18,7 @@ from content.store.translation_status import states_of
 from content.translations.translate import create_translation, mark_up_to_date
 from tests import make
 from tests.admin.pages import fields
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 SignedIn = Callable[..., Client]
@@ -227,12 +226,8 @@ def test_a_translator_saves_a_published_post_to_review_only(signed_in: SignedIn)
 def test_modules_follow_the_source_by_their_buttons(signed_in: SignedIn) -> None:
     source = make.post("Coffee")
     german = german_of(source)
-    edit_post(
-        post_id=source.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(
-            document, type="callout", props={"title": "Mind the heat"}, index=1
-        )[0],
+    make.added_module(
+        source, type="callout", props={"title": "Mind the heat"}, index=1, by=make.actor("admin")
     )
     callout = make.module_id(source, "callout")
     client = signed_in()
@@ -253,11 +248,7 @@ def test_modules_follow_the_source_by_their_buttons(signed_in: SignedIn) -> None
 def test_a_new_module_may_be_left_out(signed_in: SignedIn) -> None:
     source = make.post("Coffee")
     german = german_of(source)
-    edit_post(
-        post_id=source.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(document, type="separator")[0],
-    )
+    make.added_module(source, type="separator", by=make.actor("admin"))
     separator = make.module_id(source, "separator")
 
     signed_in("translator").post(address(german), {"checked": f"modules.{separator}"})
@@ -308,7 +299,4 @@ def test_the_page_takes_the_same_statements_for_any_number_of_modules(
     client = signed_in()
     client.get(address(german))
 
-    with CaptureQueriesContext(connection) as caught:
-        client.get(address(german))
-
-    assert sum("django_session" not in query["sql"] for query in caught) == 14
+    assert count_queries(client.get, address(german)) == 14

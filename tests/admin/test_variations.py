@@ -11,10 +11,8 @@ import pytest
 from django.test import Client
 
 from content.models import Post
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.variations import create_variation
-from content.store import document_edits
 from content.store.traffic import change_variation
 from tests import make
 from tests.admin.pages import url
@@ -76,20 +74,12 @@ def test_starting_warns_where_no_goal_can_be_reached(signed_in: SignedIn) -> Non
     warning = "no goal that a visitor can reach"
 
     assert f"Versions A, B have {warning}" in text(client.get(ask(post, "start", made)))
-    edit_post(
-        post_id=made.pk,
-        actor=make.actor(),
-        edit=lambda d: document_edits.add_module(
-            d, type="callout", props={"title": "Buy", "ctaLabel": "Buy", "ctaUrl": "/buy"}
-        )[0],
+    make.added_module(
+        made, type="callout", props={"title": "Buy", "ctaLabel": "Buy", "ctaUrl": "/buy"}
     )
     assert f"Version A has {warning}" in text(client.get(ask(post, "start", made)))
     form = make.form()
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda d: document_edits.add_module(d, type="form", props={"form": form.slug})[0],
-    )
+    make.added_module(post, type="form", props={"form": form.slug})
     assert warning not in text(client.get(ask(post, "start", made)))
     assert warning not in text(client.get(ask(post, "stop", made)))
 

@@ -40,4 +40,6 @@ def send(client: Client, path: str, body: Any = None, **extra: Any) -> Any:
 
 def payload_of(asked: Asked) -> Any:
     """Return the data in the first message to a model, without its fences."""
-    return json.loads(asked.body["messages"][1]["content"].split("\n")[1])
+    lines = asked.body["messages"][1]["content"].split("\n")
+    start = next(n for n, line in enumerate(lines) if line.startswith("BEGIN "))
+    return json.loads(lines[start + 1])

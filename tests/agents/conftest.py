@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 
 from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
@@ -59,18 +58,6 @@ def openai(settings: Any, no_pauses: None) -> Iterator[Any]:
     yield start
     for context in opened:
         context.__exit__(None, None, None)
-
-
-@pytest.fixture
-def signed_in() -> Callable[..., Client]:
-    """`signed_in(role)`: a client logged in with that role, by default as editor."""
-
-    def client(role: str = "editor") -> Client:
-        browser = Client()
-        browser.force_login(make.user(role))
-        return browser
-
-    return client
 
 
 @pytest.fixture

@@ -136,5 +136,5 @@ def failure_of(
         talk.ask("A question", retries=2, seconds=seconds)
     assert KEY not in str(caught.value)
     assert KEY not in str([step.summary for step in notes.steps])
-    assert len(notes.before) == len(notes.after), "each request that was announced is told of"
+    assert len(notes.before) == len(notes.after), "each announced request is reported"
     return caught.value, notes, len(fake.asked)

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.checks import run_checks
 
 from agents_app.definitions import agents as definitions
 from agents_app.definitions.agents import agents_for, all_agents, get_agent
@@ -16,7 +15,6 @@ from agents_app.runs.allowed_fields import AllowedFields, fields_of_run
 from agents_app.runs.creation import create_run
 from agents_app.tools import RunFieldAgent, run_field_agent
 from content.models import Draft, Post
-from content.store import document_edits
 from mcp_bridge.access.principals import Principal
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
@@ -24,6 +22,7 @@ from tests import make
 from tests.agents.asking import execute
 from tests.agents.environment import set_env
 from tests.agents.tooling import working
+from tests.definition_checks import definition_errors
 from tests.fake_provider import Call, Reply
 from tests.mcp.calling import by, done, refused
 
@@ -60,8 +59,10 @@ def output_schema(asked: Any) -> Any:
     return next(tool["parameters"] for tool in tools if tool["name"] == "suggest")
 
 
-def errors() -> list[str]:
-    return [error.msg for error in run_checks(tags=["definitions"])]
+def edits_in(schema: Any) -> dict[str, Any]:
+    """Return the properties of an edit by type of module."""
+    edits = [edit["properties"] for edit in schema["properties"]["modules"]["items"]["anyOf"]]
+    return {edit["postModuleId"]["description"].split()[-1].rstrip("."): edit for edit in edits}
 
 
 # Definitions
@@ -77,7 +78,7 @@ def errors() -> list[str]:
 def test_paths_that_may_be_named(agents_dir: Path, path: str) -> None:
     limited(agents_dir, "writer", path)
 
-    assert errors() == []
+    assert definition_errors() == []
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_an_unknown_path_is_an_error_that_names_the_nearest(
 ) -> None:
     limited(agents_dir, "writer", "post.title", path)
 
-    found = errors()
+    found = definition_errors()
 
     assert len(found) == 1
     assert "writer.md: scopes.0.allowedFields" in found[0]
@@ -107,8 +108,8 @@ def test_an_empty_list_is_refused(agents_dir: Path) -> None:
     agent(agents_dir, "writer", "scope: dropdown, allowedFields: []")
 
     assert get_agent("writer") is None
-    assert len(errors()) == 1
-    assert "scopes.0.allowedFields" in errors()[0]
+    assert len(definition_errors()) == 1
+    assert "scopes.0.allowedFields" in definition_errors()[0]
 
 
 def test_the_shipped_agents_stage_neither_robots_nor_canonical_nor_structured_data() -> None:
@@ -159,7 +160,7 @@ def test_a_mended_answer_is_staged(openai: Any) -> None:
     assert (run.status, run.staged) == ("succeeded", ["post.metaTitle"])
 
 
-def test_an_answer_that_repeats_what_stands_outside_is_outside_too(openai: Any) -> None:
+def test_an_answer_that_repeats_a_forbidden_value_fails(openai: Any) -> None:
     post = make.post()
     openai(Reply({"post": {"metaTitle": "Good", "slug": post.slug}}))
 
@@ -206,13 +207,12 @@ def test_markdown_counts_as_the_prop_that_it_fills(
 
 def test_the_schema_names_exactly_the_fields_with_type_and_length(openai: Any) -> None:
     post = make.post()
-    hero, faq = make.module_id(post, "hero"), make.module_id(post, "faq")
     fake = openai(Reply({"post": {"metaTitle": "Good"}}))
 
     execute(post)
 
     schema = output_schema(fake.asked[0])
-    assert set(schema["properties"]) == {"post", "module", "modules", "summary"}
+    assert set(schema["properties"]) == {"post", "modules", "summary", "declined"}
     assert schema["properties"]["post"] == {
         "type": "object",
         "properties": {
@@ -223,14 +223,13 @@ def test_the_schema_names_exactly_the_fields_with_type_and_length(openai: Any) -
         },
         "additionalProperties": False,
     }
-    edits = {
-        edit["properties"]["postModuleId"]["enum"][0]: edit["properties"]
-        for edit in schema["properties"]["modules"]["items"]["anyOf"]
-    }
-    assert set(edits) == {hero, faq}
-    assert set(edits[hero]) == {"postModuleId", "props"}
-    assert set(edits[hero]["props"]["properties"]) == {"title", "subtitle"}
-    assert edits[faq]["props"]["properties"]["heading"]["maxLength"] == 160
+    edits = edits_in(schema)
+    # The types that the list names, also if this post has none: the schema is the same for all posts.
+    assert set(edits) == {"hero", "hero-with-media", "faq"}
+    assert set(edits["hero"]) == {"postModuleId", "props"}
+    assert edits["hero"]["props"]["properties"]["title"]["maxLength"] == 160
+    assert set(edits["hero"]["props"]["properties"]) == {"title", "subtitle"}
+    assert edits["faq"]["props"]["properties"] == {"heading": {"type": "string", "maxLength": 160}}
 
 
 def test_an_agent_of_post_fields_alone_has_no_modules_in_its_schema(
@@ -242,20 +241,29 @@ def test_an_agent_of_post_fields_alone_has_no_modules_in_its_schema(
     execute(make.post(), agent_id="writer")
 
     schema = output_schema(fake.asked[0])
-    assert set(schema["properties"]) == {"post", "summary"}
+    assert set(schema["properties"]) == {"post", "summary", "declined"}
     system = fake.asked[0].body["messages"][0]["content"]
     assert "Propose values for these fields and no others" in system
     assert "post.excerpt." in system
 
 
-def test_without_a_list_the_schema_is_open_as_before(agents_dir: Path, openai: Any) -> None:
+def test_without_a_list_the_schema_has_every_field_with_its_type(
+    agents_dir: Path, openai: Any
+) -> None:
     agent(agents_dir, "writer", "scope: dropdown")
     fake = openai(Reply({"post": {"slug": "another"}}))
 
     run = execute(make.post(), agent_id="writer")
 
     assert run.staged == ["post.slug"]
-    assert "properties" not in output_schema(fake.asked[0])["properties"]["post"]
+    properties = output_schema(fake.asked[0])["properties"]
+    assert properties["post"]["properties"]["slug"] == {"type": "string", "maxLength": 200}
+    edits = edits_in(output_schema(fake.asked[0]))
+    assert set(edits) == {"hero", "prose", "faq"}
+    hero = edits["hero"]["props"]["properties"]
+    assert hero["theme"] == {"type": "string", "enum": ["light", "dark", "accent"]}
+    prose = edits["prose"]["props"]["properties"]
+    assert prose == {"content": {"type": "string", "description": "Markdown."}}
 
 
 def test_each_scope_has_its_own_list(agents_dir: Path, openai: Any) -> None:
@@ -311,7 +319,7 @@ def test_a_replay_refuses_what_a_run_would(agents_dir: Path, openai: Any) -> Non
 # Fields
 
 
-def test_an_agent_of_fields_serves_only_those_that_it_may_propose(agents_dir: Path) -> None:
+def test_a_field_agent_serves_only_its_allowed_fields(agents_dir: Path) -> None:
     agent(agents_dir, "writer", "scope: field, allowedFields: [post.excerpt, module.faq.items]")
 
     def is_offered(key: str) -> bool:
@@ -344,8 +352,7 @@ def test_the_schema_of_a_field_has_its_type_and_length(openai: Any) -> None:
     assert properties["value"] == {
         "type": ["string", "null"], "maxLength": 300, "description": "The new value.",
     }  # fmt: skip
-    assert set(properties["post"]["properties"]) == {"metaTitle"}
-    assert "module" not in properties
+    assert set(properties) == {"value", "summary", "declined"}
 
 
 def test_a_part_of_a_list_may_be_proposed_where_the_list_may(agents_dir: Path, openai: Any) -> None:
@@ -355,7 +362,7 @@ def test_a_part_of_a_list_may_be_proposed_where_the_list_may(agents_dir: Path, o
     post = make.post()
     faq = make.module_id(post, "faq")
     items: list[Json] = [{"question": "What", "answer": ""}]
-    make.staged(post, edit=lambda d: document_edits.update_module(d, faq, props={"items": items}))
+    make.staged_module(post, faq, props={"items": items})
     openai(Reply({"value": "Why?"}))
 
     run = execute(post, agent_id="writer", scope="field", field_key="module.faq.items.0.question")

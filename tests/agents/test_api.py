@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agents_app import tools
 from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from tests import make
@@ -90,7 +91,7 @@ def test_a_run_is_begun_read_and_listed(signed_in: Any, run_on_commit: RunOnComm
     assert run["by"] == {"id": make.user("editor").pk, "username": "editor"}
     assert (run["provider"], run["usage"], run["cost"], run["error"]) == (
         "demo",
-        {"inputTokens": 0, "outputTokens": 0},
+        {"inputTokens": 0, "outputTokens": 0, "cachedTokens": 0},
         None,
         None,
     )
@@ -105,7 +106,7 @@ def test_a_run_is_begun_read_and_listed(signed_in: Any, run_on_commit: RunOnComm
     assert make.live_hash() == before
 
 
-def test_the_list_of_runs_takes_a_fixed_number_of_queries(
+def test_the_run_list_takes_a_fixed_number_of_queries(
     signed_in: Any, run_on_commit: RunOnCommit, django_assert_max_num_queries: Any
 ) -> None:
     client = signed_in()
@@ -180,3 +181,27 @@ def test_cancelling_over_the_api(signed_in: Any) -> None:
 
     assert (answer.status_code, answer.json()["status"]) == (200, "cancelled")
     assert send(client, f"/api/agent-runs/{begun['id']}/cancel").status_code == 409
+
+
+def test_agents_are_listed_run_and_read(run_on_commit: RunOnCommit) -> None:
+    client, post = make.mcp_actor(), make.post()
+    before = make.live_hash()
+
+    listed: Any = tools.list_agents(client, tools.ListAgents(scope="global"))
+    with run_on_commit():
+        begun: Any = tools.run_agent(
+            client, tools.RunAgent(agent_id="seo-specialist", post_id=str(post.pk))
+        )
+    run: Any = tools.get_agent_run(client, tools.GetAgentRun(run_id=begun["id"]))
+
+    assert [agent["id"] for agent in listed["items"]] == ["general-assistant"]
+    assert (run["status"], len(run["staged"]), run["via"]) == ("succeeded", 5, "mcp")
+    assert make.live_hash() == before
+
+
+def test_without_a_scope_every_agent_is_listed() -> None:
+    listed: Any = tools.list_agents(make.mcp_actor(), tools.ListAgents())
+
+    assert {"general-assistant", "proofreader", "seo-specialist"} <= {
+        agent["id"] for agent in listed["items"]
+    }

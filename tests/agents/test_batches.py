@@ -19,9 +19,7 @@ from agents_app.runs.retry import retry_run
 from agents_app.runs.undo import UndoneRun
 from content.layers import approve, digest_of, open_layers, submit
 from content.models import Post
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.store import document_edits
 from proofroom.core.actor import Actor
 from proofroom.core.models import Event
 from tests import make
@@ -155,11 +153,7 @@ def test_a_batch_is_taken_back_post_by_post(
     batch = done(found)
     goes_live(found[1])
     goes_live(found[2])
-    edit_post(
-        post_id=found[2].pk,
-        actor=make.actor("editor"),
-        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "By hand"}),
-    )
+    make.edited(found[2], {"metaTitle": "By hand"})
     delete_post(post_id=found[3].pk, actor=make.actor("admin"))
     admin = signed_in("admin")
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import re
+import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.conf import settings
 
 from agents_app import tools
 from agents_app.models import AgentRun
+from agents_app.runs import lifecycle
+from agents_app.runs.creation import create_run
 from proofroom.core.actor import Actor
 from proofroom.core.progress import CallCancelled, follow_progress
 from tests import make
 
 pytestmark = pytest.mark.django_db
+
 Step = tuple[float, float | None, str]
 
 
@@ -86,7 +94,7 @@ def test_a_call_that_waits_for_nothing_is_cancelled_whole_too() -> None:
     assert AgentRun.objects.get().status == "cancelled"
 
 
-def test_what_a_run_had_done_by_then_stands(pauses: list[Callable[[], object]]) -> None:
+def test_a_cancelled_runs_finished_work_stays(pauses: list[Callable[[], object]]) -> None:
     pauses.append(lambda: AgentRun.objects.update(status="succeeded"))
 
     with follow_progress(Following(patience=1)), pytest.raises(CallCancelled):
@@ -95,9 +103,74 @@ def test_what_a_run_had_done_by_then_stands(pauses: list[Callable[[], object]]) 
     assert AgentRun.objects.get().status == "succeeded"
 
 
-def test_who_does_not_follow_is_told_nothing_and_waits(
+def test_a_page_that_follows_nothing_receives_nothing(
     pauses: list[Callable[[], object]],
 ) -> None:
     pauses.append(lambda: AgentRun.objects.update(status="failed", error="No."))
 
     assert on_a_post(make.mcp_actor())["status"] == "failed"
+
+
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch) -> AgentRun:
+    """Create a run that no worker starts."""
+    monkeypatch.setattr(lifecycle._limit, "free", None)
+    return create_run(
+        agent_id="seo-specialist",
+        scope="dropdown",
+        actor=make.actor("editor"),
+        post_id=make.post().pk,
+    )
+
+
+def test_waiting_callers_over_the_limit_get_the_current_run(
+    run: AgentRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    seen: list[str] = []
+
+    def pause(seconds: float) -> None:
+        waits.append(seconds)
+        seen.append(lifecycle.wait_for_run(AgentRun.objects.get(pk=run.pk), 60).status)
+        AgentRun.objects.filter(pk=run.pk).update(status="succeeded")
+
+    monkeypatch.setattr(lifecycle, "is_listening", lambda: False)
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=pause)
+    monkeypatch.setattr(lifecycle, "time", clock)
+    lifecycle.limit_waiting(1)
+
+    assert lifecycle.wait_for_run(run, 60).status == "succeeded"
+    assert (seen, len(waits)) == (["queued"], 1), "the second did not wait"
+
+    AgentRun.objects.filter(pk=run.pk).update(status="queued")
+    assert lifecycle.wait_for_run(run, 60).status == "succeeded"
+    assert len(waits) == 2, "the place is free again"
+
+
+def test_who_finds_the_run_finished_needs_no_place(run: AgentRun) -> None:
+    AgentRun.objects.filter(pk=run.pk).update(status="failed")
+    lifecycle.limit_waiting(1)
+    place = lifecycle._limit.free
+    assert isinstance(place, threading.BoundedSemaphore)
+    with place:
+        assert lifecycle.wait_for_run(run, 60).status == "failed"
+
+
+@pytest.mark.parametrize("name", ["Procfile", "Containerfile"])
+def test_web_processes_have_threads_beside_the_waiting_ones(name: str) -> None:
+    text = (settings.BASE_DIR / "deploy" / name).read_text()
+    found = re.findall(r'--blocking-threads"?,? "?(\d+)', text)
+    assert [int(threads) > lifecycle.MAX_WAITING_IN_WEB for threads in found] == [True]
+
+
+def test_the_web_application_limits_who_waits(
+    run: AgentRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import importlib
+
+    from cms_project import wsgi
+
+    limits: list[int] = []
+    monkeypatch.setattr(lifecycle, "limit_waiting", limits.append)
+    importlib.reload(wsgi)
+    assert limits == [lifecycle.MAX_WAITING_IN_WEB]

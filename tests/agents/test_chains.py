@@ -178,7 +178,7 @@ def test_a_chain_is_read_from_its_first_cause_to_its_last_run(
     assert (began["by"]["username"], began["postId"]) == ("admin", str(second.post_id))
 
 
-def test_of_an_event_that_is_not_for_the_reader_only_that_there_was_one_is_told(
+def test_a_forbidden_event_shows_only_its_existence(
     agents_dir: Path,
 ) -> None:
     write_agent(agents_dir, "forms", "form.submit")

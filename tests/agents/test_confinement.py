@@ -66,7 +66,7 @@ def test_every_door_refuses_what_is_outside_of_the_run(write: str) -> None:
     assert not make.layers(other).review.exists
 
 
-def test_translations_are_inside_those_that_the_run_makes_too(agents_dir: Path) -> None:
+def test_a_runs_scope_includes_translations_that_it_creates(agents_dir: Path) -> None:
     tooled(agents_dir, "writer", "save_post_ai_review")
     post = make.post()
     german = make.post("Kaffee", locale="de", translation_of=post)

@@ -6,8 +6,6 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from agents_app.ai_settings import update_ai_settings
 from agents_app.batches.lifecycle import estimate_bulk
@@ -25,6 +23,7 @@ from tests import make
 from tests.agents.environment import set_env, write_agent
 from tests.api_client import ApiClient
 from tests.contract.endpoint import NOBODY
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -101,9 +100,7 @@ def test_as_many_statements_for_many_posts(writer: AgentDefinition) -> None:
         make.staged(post, {"excerpt": "Staged"})
 
     def statements(number: int) -> int:
-        with CaptureQueriesContext(connection) as asked:
-            estimate(writer, posts[:number])
-        return len(asked)
+        return count_queries(estimate, writer, posts[:number])
 
     assert statements(6) == statements(1) <= 8
 
@@ -116,7 +113,10 @@ def test_the_demo_costs_nothing_and_says_so() -> None:
     )
     told = answer.json()
     assert (answer.status_code, told["demo"], told["cost"], told["mostCost"]) == (200, True, 0, 0)
-    assert (told["posts"], told["usage"]) == (1, {"inputTokens": 0, "outputTokens": 0})
+    assert (told["posts"], told["usage"]) == (
+        1,
+        {"inputTokens": 0, "outputTokens": 0, "cachedTokens": 0},
+    )
     assert [item["id"] for item in told["rejected"]] == [NOBODY, "no-id"]
     assert not AgentRun.objects.exists()
 

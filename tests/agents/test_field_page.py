@@ -12,7 +12,6 @@ from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from content.models import Post
-from content.store import document_edits
 from tests import make
 from tests.browser.agents_scene import run
 
@@ -205,12 +204,7 @@ ODD: list[Any] = [
 def test_whatever_a_model_answered_is_shown_as_text(signed_in: SignedIn, key: str) -> None:
     post, client = make.post(ATTACK), signed_in()
     module = make.module_id(post, key.split(".")[1]) if key.startswith("module.") else ""
-    make.staged(
-        post,
-        edit=lambda document: document_edits.update_module(
-            document, make.module_id(post, "faq"), props={"items": [{"question": "Why?"}]}
-        ),
-    )
+    make.staged_module(post, make.module_id(post, "faq"), props={"items": [{"question": "Why?"}]})
     first = None
     for value in ODD:
         given = {"scope": "field", "field_key": key, "post_module_id": module, "value": value}

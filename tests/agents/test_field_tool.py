@@ -148,7 +148,7 @@ def test_over_mcp_the_names_are_the_documents() -> None:
     # Empty values are omitted.
     assert set(result.structured_content["run"]) == {
         "id", "agentId", "scope", "postId", "status", "createdAt", "by", "via", "usage", "staged", "steps",
-        "fieldKey", "value",
+        "fieldKey", "value", "examples", "briefs",
     }  # fmt: skip
     assert AgentRun.objects.get().stages_value is True
 
@@ -156,7 +156,7 @@ def test_over_mcp_the_names_are_the_documents() -> None:
 @pytest.mark.parametrize(
     ("tool", "given"), [("run_agent", {}), ("run_field_agent", {"fieldKey": "post.metaTitle"})]
 )
-def test_who_names_no_agent_is_told_where_their_ids_are(tool: str, given: dict[str, Any]) -> None:
+def test_a_missing_agent_id_names_the_list_of_ids(tool: str, given: dict[str, Any]) -> None:
     asked = {"agentId": "SEO specialist", "postId": str(make.post().pk), **given}
 
     result: Any = call_tool(Principal(id="client", user_id=make.user("editor").pk), tool, asked)

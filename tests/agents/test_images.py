@@ -172,7 +172,7 @@ def test_a_failed_picture_leaves_nothing_but_its_reason(openai: Any, reply: Repl
     assert Reservation.objects.count() == 0
 
 
-def test_a_budget_that_does_not_allow_it_is_told_before_the_provider_is_asked(openai: Any) -> None:
+def test_an_exceeded_budget_is_refused_before_the_provider_is_called(openai: Any) -> None:
     fake = openai(Reply(image=PICTURE))
     Budget.objects.create(agent_id="illustrator", cost_per_day=Decimal("0.01"))
 
@@ -216,7 +216,7 @@ def test_an_ai_client_gets_id_and_address(settings: Any) -> None:
     ],
     ids=["no alt text", "empty alt text", "size"],
 )
-def test_a_call_without_its_words_is_told_how_to_mend_it(arguments: dict[str, str]) -> None:
+def test_a_call_without_arguments_explains_how_to_fix_it(arguments: dict[str, str]) -> None:
     principal = Principal(id="client", user_id=make.user("ai_agent").pk)
 
     result: Any = call_tool(principal, "generate_image", arguments)

@@ -73,8 +73,7 @@ def test_threat_37_instructions_in_a_post_reach_nothing_outside_of_the_run(
     assert not PreviewLink.objects.exists()
     system = fake.asked[0].body["messages"][0]["content"]
     assert "ignore your rules" not in system
-    assert "no others:\n\n- get_post_context: " in system
-    assert "- save_post_ai_review: " in system
+    assert "no others: get_post_context, save_post_ai_review.\n" in system
     assert "create_post_preview_link" not in system
 
 

@@ -44,7 +44,7 @@ def test_threat_49_a_run_lends_no_more_than_its_own_tools(agents_dir: Path) -> N
     assert names(inner) == {"list_posts", "run_agent"}
     edit: Any = {"postId": str(post.pk), "patch": {"title": "x"}}
     refused = inner.call("save_post_ai_review", edit)
-    assert "whoever began this run" in refused.text
+    assert "the account that started this run" in refused.text
     assert not Draft.objects.exists()
     # And again: the third has no more rights than the second.
     third = _nested(inner.call("run_agent", {"agentId": "wider", "postId": str(post.pk)}))
@@ -134,7 +134,7 @@ def test_threat_49_a_credential_without_a_right_lends_none(agents_dir: Path) -> 
     assert AgentRun.objects.count() == 1
 
 
-def test_threat_49_whoever_may_edit_lends_an_agent_all_of_its_own(agents_dir: Path) -> None:
+def test_threat_49_an_editor_lends_an_agent_all_its_permissions(agents_dir: Path) -> None:
     tooled(agents_dir, "wide")
     post = make.post()
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from agents_app.providers.image_generation import SIZES, make_image
+from agents_app.providers.image_generation import make_image
+from agents_app.providers.images import SIZES
 from agents_app.providers.interface import (
     ANSWER_TOKENS_LIMIT,
     ProviderChoice,
@@ -93,11 +94,11 @@ def test_tokens_that_no_model_takes_are_not_believed(provider: str) -> None:
         (Reply(status=503), "failed (503)", 3, False),
         (Reply(dropped=True), "broke off before its end", 1, True),
         (Reply(raw="<html>"), "answered with something that cannot be read", 1, True),
-        (Reply(image=b""), "made no picture", 1, True),
+        (Reply(image=b""), "generated no image", 1, True),
     ],
     ids=["key", "busy", "wait", "down", "dropped", "html", "none"],
 )
-def test_what_goes_wrong_is_told_in_a_sentence(
+def test_errors_are_reported_in_a_sentence(
     provider: str, reply: Reply, sentence: str, asked: int, worked: bool
 ) -> None:
     with serving(reply) as fake, pytest.raises(ProviderError) as caught:
@@ -109,7 +110,7 @@ def test_what_goes_wrong_is_told_in_a_sentence(
     assert (len(fake.asked), caught.value.worked) == (asked, worked), "a picture is not paid twice"
 
 
-def test_a_picture_that_a_filter_stopped_is_told_so() -> None:
+def test_a_filtered_picture_is_reported() -> None:
     with (
         serving(Reply(image=b"", finish="IMAGE_SAFETY")) as fake,
         pytest.raises(ProviderError) as caught,

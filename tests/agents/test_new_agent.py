@@ -70,12 +70,12 @@ def test_every_comment_that_is_taken_away_leaves_a_sound_file(agents_dir: Path) 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["Bad_Name"], "is no id"),
-        (["../escape"], "is no id"),
-        (["x" * 81], "is no id"),
-        (["a\x00b"], "is no id"),
-        (["seo-specialist"], "already, in agents_app/agents/seo-specialist.md"),
-        (["fresh", "--name", "two\nlines"], "in one line"),
+        (["Bad_Name"], "is not a valid id"),
+        (["../escape"], "is not a valid id"),
+        (["x" * 81], "is not a valid id"),
+        (["a\x00b"], "is not a valid id"),
+        (["seo-specialist"], "already exists in agents_app/agents/seo-specialist.md"),
+        (["fresh", "--name", "two\nlines"], "must be one line"),
         (["fresh", "--name", "x" * 121], "1 to 120"),
         (["fresh", "--scope", "nowhere"], "invalid choice"),
     ],
@@ -93,14 +93,16 @@ def test_what_cannot_be_is_refused_and_nothing_is_written(
 def test_a_file_that_is_there_is_never_written_over(agents_dir: Path) -> None:
     (agents_dir / "broken.md").write_text("mine")
 
-    with pytest.raises(CommandError, match=r"already, in CMS_AGENTS_DIR/broken\.md"):
+    with pytest.raises(CommandError, match=r"already exists in CMS_AGENTS_DIR/broken\.md"):
         new_agent("broken", "--json")
 
     assert [path.name for path in agents_dir.iterdir()] == ["broken.md"]
     assert (agents_dir / "broken.md").read_text() == "mine"
 
 
-def test_it_goes_where_it_is_told(settings: Any, tmp_path: Path, monkeypatch: Any) -> None:
+def test_the_agent_is_written_to_the_given_folder(
+    settings: Any, tmp_path: Path, monkeypatch: Any
+) -> None:
     set_env(settings, cms_agents_dir=None)
     monkeypatch.setattr(
         "django.apps.apps.get_app_config",

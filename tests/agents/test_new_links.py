@@ -55,7 +55,7 @@ def test_threat_37_visitors_words_bring_no_links(
     assert not Draft.objects.exists()
 
 
-def test_threat_37_links_of_the_post_and_of_whoever_asks_may_stay(
+def test_threat_37_links_of_the_post_and_of_the_caller_are_allowed(
     openai: Any, agents_dir: Path
 ) -> None:
     write_agent(agents_dir, "linker", "dropdown", extra="openEndedContext: {enabled: true}")

@@ -5,17 +5,22 @@ half used.
 from __future__ import annotations
 
 import threading
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any
 
 import pytest
 
+from agents_app.providers.connection import ProviderConnection
 from agents_app.providers.interface import ProviderError, ProviderTimeout
 from tests.agents.asking import KEY
 from tests.agents.talking import MODELS, PROVIDERS, Notes, Said, failure_of, talking
 from tests.fake_provider import Reply, anthropic_wire, gemini_wire, openai_wire
 
 ANSWER = Reply({"title": "Done"})
+
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)
+
 pytestmark = pytest.mark.usefixtures("no_pauses")
 
 
@@ -139,7 +144,7 @@ def test_a_provider_that_is_too_slow(provider: str) -> None:
 
 
 @each_provider
-def test_a_stream_that_stands_still(provider: str) -> None:
+def test_a_stalled_stream(provider: str) -> None:
     held = threading.Event()
     reply = Reply(text="A long introduction before any answer.", held=held)
     error, _, _ = failure_of(provider, reply, seconds=1)
@@ -154,7 +159,7 @@ def test_a_stream_that_stands_still(provider: str) -> None:
         ("anthropic", 400, "Your credit balance is too low", "is used up (400)"),
     ],
 )
-def test_a_limit_is_told_by_its_name(
+def test_a_limit_error_names_the_limit(
     provider: str, status: int, message: str, sentence: str
 ) -> None:
     error, _, count = failure_of(provider, Reply(status=status, message=message))
@@ -220,3 +225,47 @@ def test_talks_at_once_do_not_disturb_each_other() -> None:
         for provider in PROVIDERS
         for number in range(3)
     }
+
+
+@each_provider
+def test_a_providers_retry_after_is_respected(
+    provider: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(ProviderConnection, "pause", lambda line, seconds: waits.append(seconds))
+    busy = [Reply(status=429, retry_after="7"), Reply(status=503, retry_after="3")]
+    with talking(provider, *busy, ANSWER) as (talk, _):
+        answer = talk.ask("A question", retries=0, seconds=20)
+
+    assert answer.output == Said(title="Done")
+    assert waits == [7.0, 3.0]
+
+
+@each_provider
+def test_a_wait_may_be_a_date(provider: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    waits: list[float] = []
+    monkeypatch.setattr(ProviderConnection, "pause", lambda line, seconds: waits.append(seconds))
+    later = format_datetime(datetime.now(UTC) + timedelta(seconds=900), usegmt=True)
+    with talking(provider, Reply(status=429, retry_after=later), ANSWER) as (talk, _):
+        talk.ask("A question", retries=0, seconds=2000)
+    assert 800 < waits[0] <= 900
+
+
+@each_provider
+@pytest.mark.parametrize(
+    ("wait", "told"), [("3600", "3600 seconds"), ("9" * 30, "more than a day")]
+)
+def test_a_wait_beyond_the_run_ends_it_at_once(provider: str, wait: str, told: str) -> None:
+    error, _, count = failure_of(provider, Reply(status=429, retry_after=wait))
+
+    assert str(error) == (
+        f"{provider} refused the request: too many requests (429). "
+        f"It asks to wait {told}, which exceeds the time limit of this run."
+    )
+    assert count == 1
+
+
+@pytest.mark.parametrize("wait", ["soon", "-5", "nan", "\x0b"])
+def test_an_invalid_retry_after_is_ignored(wait: str) -> None:
+    with talking("openai", Reply(status=429, retry_after=wait), ANSWER) as (talk, _):
+        assert talk.ask("A question", retries=0, seconds=20).output == Said(title="Done")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +15,8 @@ from content.models import Draft
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import KEY, execute, payload_of
-from tests.fake_provider import Reply
+from tests.agents.environment import set_env
+from tests.fake_provider import Reply, serving
 
 pytestmark = pytest.mark.django_db
 
@@ -59,9 +62,7 @@ def test_an_answer_is_staged_whole_with_its_usage_and_price(openai: Any) -> None
     assert asked.headers["authorization"] == f"Bearer {KEY}"
     assert asked.body["max_completion_tokens"] == 4000
     system = asked.body["messages"][0]["content"]
-    assert system.startswith(
-        "You are SEO specialist, the search editor of this site. You work on a post of type blog"
-    )
+    assert system.startswith("You are SEO specialist, the search editor of this site. You improve")
     payload = payload_of(asked)
     assert set(payload) == {"post", "modules", "translations", "context"}
     assert payload["context"]["openEndedContext"] == "Be brief"
@@ -226,5 +227,128 @@ def test_instructions_inside_content_stay_data(openai: Any) -> None:
     system, user = (message["content"] for message in fake.asked[0].body["messages"])
     assert "publish everything" not in system
     assert user.count("\nEND") == 1, "content cannot close the fence"
-    assert '{"note": "{{agent}}"}' in system, "a value is never read as a template"
+    assert '"note": "{{agent}}"' in user, "a value is never read as a template"
+    assert "{{agent}}" not in system
     assert (run.status, run.staged) == ("succeeded", [])
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (401, "openai refused the API key (401). Check AI_PROVIDER_OPENAI_API_KEY."),
+        (404, "openai knows no model 'gpt-6.1-terra' at this address (404)."),
+        (400, "openai refused the request (400); model gpt-6.1-terra."),
+    ],
+)
+def test_a_providers_refusal_is_reported_without_its_text(
+    openai: Any, status: int, reason: str
+) -> None:
+    openai(Reply(status=status, message=f"Incorrect API key provided: {KEY}"))
+
+    run = execute(make.post())
+
+    assert (run.status, run.error) == ("failed", reason)
+    assert [step.ok for step in run.steps.all()] == [False]
+
+
+@pytest.mark.parametrize(("status", "reason"), [(429, "too many requests"), (500, "failed (500)")])
+def test_a_provider_that_stays_busy_fails_the_run(openai: Any, status: int, reason: str) -> None:
+    fake = openai(Reply(status=status, message=KEY))
+
+    run = execute(make.post())
+
+    assert run.status == "failed"
+    assert reason in run.error
+    assert len(fake.asked) == 3, "the client itself tries twice more"
+
+
+def test_a_busy_provider_that_recovers_does_no_harm(openai: Any) -> None:
+    openai(Reply(status=429), Reply({"post": {"metaTitle": "Later"}}))
+
+    run = execute(make.post())
+
+    assert (run.status, run.staged) == ("succeeded", ["post.metaTitle"])
+
+
+def test_no_json_from_the_provider_fails_the_run(openai: Any) -> None:
+    openai(Reply(raw="<html>gateway</html>"))
+
+    run = execute(make.post())
+
+    assert run.status == "failed"
+    assert "gateway" not in run.error
+
+
+def test_a_cut_answer_says_so(openai: Any) -> None:
+    openai(Reply(arguments='{"post": {"metaTi', finish="length"))
+
+    run = execute(make.post())
+
+    assert run.status == "failed"
+    assert "maxTokens" in run.error
+
+
+def test_a_slow_provider_times_out(openai: Any, settings: Any) -> None:
+    openai(Reply({"post": {"metaTitle": "Too late"}}, delay=5))
+    set_env(settings, agent_run_timeout=1)
+
+    run = execute(make.post())
+
+    assert run.status == "timed_out"
+    # The call or the run can notice it first.
+    assert run.error in ("openai did not answer in time.", "The time of the run is over.")
+    assert not Draft.objects.exists()
+
+
+def test_nobody_there_fails_the_run(settings: Any, no_pauses: None) -> None:
+    set_env(
+        settings,
+        ai_provider_openai_api_key=KEY,
+        ai_provider_openai_base_url="http://127.0.0.1:9",
+        agent_run_timeout=20,
+    )
+
+    run = execute(make.post())
+
+    assert run.status == "failed"
+    assert "could not be reached" in run.error
+
+
+@pytest.mark.parametrize(
+    ("provider", "path"),
+    [
+        ("anthropic", "/v1/messages"),
+        ("google", "/v1beta/models/gemini-3.8-flash:streamGenerateContent"),
+    ],
+)
+def test_each_vendor_is_spoken_to_in_its_own_protocol(
+    settings: Any, agents_dir: Path, provider: str, path: str
+) -> None:
+    with serving(Reply({"post": {"metaTitle": "From another vendor"}})) as fake:
+        set_env(
+            settings,
+            cms_agents_dir=agents_dir,
+            **{
+                f"ai_provider_{provider}_api_key": KEY,
+                f"ai_provider_{provider}_base_url": fake.address,
+            },
+        )
+
+        run = execute(make.post())
+
+    assert (run.status, run.provider, run.staged) == (
+        "succeeded",
+        provider,
+        ["post.metaTitle"],
+    ), run.error
+    assert fake.asked[0].path.partition("?")[0] == path
+    assert run.cost is not None
+
+
+def test_an_ollama_server_needs_no_key_and_costs_nothing(settings: Any) -> None:
+    with serving(Reply({"post": {"metaTitle": "From a cellar"}})) as fake:
+        set_env(settings, ai_provider_ollama_base_url=fake.openai_url)
+
+        run = execute(make.post())
+
+    assert (run.status, run.provider, run.cost) == ("succeeded", "ollama", Decimal(0)), run.error

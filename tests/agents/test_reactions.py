@@ -131,7 +131,7 @@ def test_a_run_that_is_cancelled_has_no_reactions(
         ("data.scope", "equals", "dropdown", True),
     ],
 )
-def test_every_operator_of_a_condition_is_asked_of_the_result(
+def test_every_condition_operator_is_applied_to_the_result(
     agents_dir: Path, run_on_commit: RunOnCommit, field: str, operator: str, value: Any, holds: bool
 ) -> None:
     condition = {"field": field, "operator": operator, "value": value}
@@ -151,7 +151,7 @@ def test_every_operator_of_a_condition_is_asked_of_the_result(
     assert RunReaction.objects.filter(run=run).exists() == holds
 
 
-def test_an_event_told_twice_reacts_once(agents_dir: Path) -> None:
+def test_an_event_delivered_twice_reacts_once(agents_dir: Path) -> None:
     write_reacting(agents_dir, webhook("https://example.com/"), tool("list_agents"))
     ended()
     event = Event.objects.get(name="agent.run.finished")

@@ -100,7 +100,7 @@ def test_parameters_of_tools_keep_their_types() -> None:
         ('{"a": {{result}}', "it is no JSON"),
         ('{"a": {{result}} {{agent}}}', "it is no JSON"),
         ('["\\{{agent}}"]', "it is no JSON"),
-        ("{{secret.crm}}", "begins with none of: agent, data, result, run"),
+        ("{{secret.crm}}", "must begin with one of: agent, data, result, run"),
         ("{{result..x}}", "is no path"),
         ("{{result}}", ""),
         ("{{agent}} is done", ""),
@@ -141,10 +141,14 @@ def test_a_template_that_cannot_work_is_refused(template: str, fault: str) -> No
             "config.headers",
             "no value named 'none'",
         ),
-        (webhook("https://example.com", bodyTemplate="{{post}}"), "config.bodyTemplate", "none of"),
-        (chat("{{user}}"), "config.template", "none of: agent, data, result, run"),
+        (
+            webhook("https://example.com", bodyTemplate="{{post}}"),
+            "config.bodyTemplate",
+            "must begin with one of",
+        ),
+        (chat("{{user}}"), "config.template", "one of: agent, data, result, run"),
         (chat("x", webhookUrl="https://"), "config.webhookUrl", ""),
-        (tool("list_agents", scope="{{odd}}"), "config.toolParams", "none of"),
+        (tool("list_agents", scope="{{odd}}"), "config.toolParams", "must begin with one of"),
         (tool("no_such_tool"), "config.toolName", "there is no tool 'no_such_tool'"),
         (
             {
@@ -152,7 +156,7 @@ def test_a_template_that_cannot_work_is_refused(template: str, fault: str) -> No
                 "condition": {"field": "post.title", "operator": "exists"},
             },
             "condition",
-            "begins with none of",
+            "must begin with one of",
         ),
     ],
 )
@@ -242,7 +246,7 @@ def test_a_chat_reaction_goes_to_the_chat_of_the_service_unless_it_names_one(
 
 def test_the_example_of_the_documentation_is_sound(agents_dir: Path, settings: Any) -> None:
     set_env(settings, workflow_secrets={"crm": "of-the-crm"})
-    page = Path(__file__).resolve().parents[2] / "docs" / "agents.md"
+    page = Path(__file__).resolve().parents[2] / "docs" / "reference" / "reactions.md"
     example = page.read_text().partition("```yaml\nreactions:")[2].partition("```")[0]
     reactions = yaml.safe_load(example)
 

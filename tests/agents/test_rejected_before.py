@@ -35,7 +35,7 @@ def asked(post: Post, field: str = "post.metaTitle", **given: Any) -> AgentRun:
     return execute(post, agent_id="general-assistant", scope="field", field_key=field, **given)
 
 
-def test_a_run_of_a_field_is_told_what_was_rejected_there_and_why(openai: OpenAI) -> None:
+def test_a_field_run_receives_the_fields_rejections(openai: OpenAI) -> None:
     fake = openai(Reply({"value": "Fine"}))
     post = make.post()
     rejected(post, "too salesy", metaTitle="Buy now")
@@ -56,7 +56,7 @@ def test_a_run_of_a_field_is_told_what_was_rejected_there_and_why(openai: OpenAI
     assert "too salesy" not in system
 
 
-def test_a_run_of_a_whole_post_is_told_of_all_its_rejections(openai: OpenAI) -> None:
+def test_a_post_run_receives_all_its_rejections(openai: OpenAI) -> None:
     fake = openai(Reply({"summary": "Nothing to do."}))
     post = make.post()
     rejected(post, "too salesy", metaTitle="Buy now")
@@ -71,7 +71,7 @@ def test_a_run_of_a_whole_post_is_told_of_all_its_rejections(openai: OpenAI) -> 
     ]
 
 
-def test_a_field_in_a_prop_is_told_its_own_part(openai: OpenAI) -> None:
+def test_a_field_in_a_prop_gets_its_own_part(openai: OpenAI) -> None:
     fake = openai(Reply({"value": "Fine"}))
     post = make.post()
     faq = make.module_id(post, "faq")
@@ -101,7 +101,7 @@ def test_without_rejections_nothing_is_said_and_no_caller_says_it(openai: OpenAI
     assert context["audience"] == "all"
 
 
-def test_what_a_run_wrote_that_had_read_visitors_is_not_told_on(openai: OpenAI) -> None:
+def test_output_of_runs_that_read_visitors_texts_is_not_passed_on(openai: OpenAI) -> None:
     fake = openai(Reply({"value": "Fine"}), Reply({"summary": "Fine."}))
     post = make.post()
     reader = AgentRun.objects.create(
@@ -124,9 +124,7 @@ def test_a_value_that_is_too_long_is_left_out_and_its_note_is_not(openai: OpenAI
     fake = openai(Reply({"value": "Fine"}))
     post = make.post()
     prose = make.module_id(post, "prose")
-    make.staged(
-        post, edit=lambda d: document_edits.update_module(d, prose, content_markdown="word " * 2000)
-    )
+    make.staged_module(post, prose, content_markdown="word " * 2000)
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"), note="far too long")
 
     asked(post, "module.prose.content", stages_value=False)

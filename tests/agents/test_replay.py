@@ -12,11 +12,13 @@ from django.core.management import CommandError, call_command
 
 from agents_app.models import AgentRun, Budget, Reservation, RunMessage, Spending
 from agents_app.replay import replay as replays
+from agents_app.replay.answers import read_replay_input
 from agents_app.replay.replay import alike
+from agents_app.runs.rendered_payload import render_payload
 from content.layers import approve, digest_of, reject, submit
 from content.models import Layer, Post
 from tests import make
-from tests.agents.asking import execute
+from tests.agents.asking import execute, payload_of
 from tests.fake_provider import Reply
 
 pytestmark = pytest.mark.django_db
@@ -100,7 +102,7 @@ def test_agreement_is_what_was_approved_again_and_what_was_rejected_no_more(
     assert figures["agreement"] == agreed / 2
 
 
-def test_it_asks_with_the_input_of_then_and_the_prompt_of_now_and_stages_nothing(
+def test_a_replay_uses_the_stored_input_and_the_current_prompt_and_stages_nothing(
     decided: Any,
 ) -> None:
     run, fake = decided(Reply(output=FIRST, usage=(700, 70)))
@@ -122,7 +124,7 @@ def test_it_asks_with_the_input_of_then_and_the_prompt_of_now_and_stages_nothing
     assert Reservation.objects.count() == 0
 
 
-def test_an_answer_that_fails_is_counted_and_told_of(decided: Any) -> None:
+def test_a_failed_answer_is_counted_and_reported(decided: Any) -> None:
     run, _ = decided(Reply(status=400, message="no"))
 
     figures, (_, progress) = replay(), table("seo-specialist")
@@ -170,7 +172,7 @@ def test_a_run_whose_transcript_is_gone_is_left_out_and_said(decided: Any) -> No
 
     text, progress = table("seo-specialist")
 
-    assert f"run {run.pk} left out: its transcript is gone" in progress
+    assert f"run {run.pk} skipped: its transcript is gone" in progress
     assert "0 of 0 decisions in 1 runs (1 left out, 0 failed)" in text
     assert len(fake.asked) == 1
 
@@ -220,11 +222,11 @@ def test_stopped_in_the_middle_it_tells_what_there_is(decided: Any, monkeypatch:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nobody"], "No agent is named"),
+        (["nobody"], "There is no agent"),
         (["seo-specialist", "--last", "0"], "from 1 to 500"),
         (["seo-specialist", "--model", "nonsense"], "no provider:model"),
         (["seo-specialist", "--model", "openai:"], "no provider:model"),
-        (["seo-specialist", "--recorded", "/nowhere/at-all"], "no record of answers"),
+        (["seo-specialist", "--recorded", "/nowhere/at-all"], "is not a file written by --record"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(words: list[str], said: str) -> None:
@@ -245,3 +247,33 @@ def test_texts_are_alike_by_the_words_that_a_reader_sees() -> None:
     assert 0.8 <= alike("Filter coffee", "Filter coffees") < 1
     assert alike("Filter coffee", "Tea") < 0.5
     assert alike(None, None) == 1.0
+
+
+def test_a_translation_and_a_rich_text_field_are_replayed_from_markdown(openai: Any) -> None:
+    fake = openai(
+        Reply({"post": {"title": "Kaffee kochen"}, "summary": "One title."}),
+        Reply({"value": "Grind **finely**."}),
+    )
+    source = make.post(markdown="Grind and wait.")
+    german = make.post("Coffee", locale="de", translation_of=source, markdown="Mahlen.")
+    runs = [
+        execute(german, agent_id="translator"),
+        execute(source, agent_id="proofreader", scope="field", field_key="module.prose.content"),
+    ]
+    assert [run.error for run in runs] == ["", ""]
+
+    given = [
+        read_replay_input(run, list(RunMessage.objects.filter(run=run).order_by("number")))
+        for run in runs
+    ]
+
+    translated, field = given
+    assert "source" not in translated.document.fields
+    prose = next(module for module in translated.document.modules if module.type == "prose")
+    assert prose.props == make.layers(german).live.module(prose.id).props
+    assert translated.proposed == {"post.title": "Kaffee kochen"}
+    (module,) = field.document.modules
+    assert module.props == make.layers(source).live.module(module.id).props
+    assert list(field.proposed) == [f"modules.{module.id}.props.content"]
+    for one, asked in zip(given, fake.asked, strict=True):
+        assert render_payload(one.payload) == payload_of(asked)

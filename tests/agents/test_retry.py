@@ -76,7 +76,7 @@ def test_a_try_at_a_whole_post_knows_the_summary_of_the_one_before(openai: OpenA
     assert (context["note"], context["previousSummary"]) == ("Look again.", "Nothing to do.")
 
 
-def test_candidates_are_told_oldest_first_and_one_is_chosen(
+def test_candidates_are_listed_oldest_first_and_one_is_chosen(
     openai: OpenAI, signed_in: SignedIn
 ) -> None:
     openai(Reply({"value": "One"}), Reply(status=400), Reply({"value": "Three"}))

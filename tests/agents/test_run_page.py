@@ -140,7 +140,7 @@ def test_every_page_offers_to_ask_an_agent_to_who_may(signed_in: SignedIn) -> No
     assert signed_in().get(ASK).status_code == 403
 
 
-def test_an_agent_is_asked_from_anywhere_and_its_answer_stands_on_the_run(
+def test_an_agent_is_started_from_any_page_and_answers_on_the_run(
     signed_in: SignedIn,
 ) -> None:
     client = signed_in("admin")

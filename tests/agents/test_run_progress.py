@@ -22,20 +22,16 @@ from agents_app.models import AgentBatch, AgentRun
 from agents_app.providers.interface import StepRecord
 from agents_app.runs.labels import run_progress
 from agents_app.runs.run_log import add_step
+from proofroom.core.activity.queries import filter_activity
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.core.realtime.hub import Feed, RowPage, read_feeds
 from proofroom.core.realtime.sessions import PageConnection
 from tests import make
 from tests.browser.agents_scene import run
-from tests.core.sockets import Page, asked, in_a_loop, session_of
+from tests.core.sockets import Page, asked, in_a_loop, opened, session_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def quick(settings: Any) -> None:
-    settings.LIVE_POLL_SECONDS = 0.01
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_polls")]
 
 
 @asynccontextmanager
@@ -61,7 +57,7 @@ def change(of: AgentRun, **values: Any) -> None:
 
 
 @in_a_loop
-async def test_a_page_is_told_of_words_steps_tokens_and_the_end() -> None:
+async def test_a_page_receives_text_steps_tokens_and_the_end_of_a_run() -> None:
     own = await sync_to_async(begun)()
     async with following(own.pk) as page:
         first = await page.hears()
@@ -142,7 +138,7 @@ async def test_a_run_whose_worker_died_says_so_and_what_comes_next() -> None:
 
 
 @in_a_loop
-async def test_a_page_of_a_batch_hears_of_each_run_and_is_let_go_at_the_end() -> None:
+async def test_a_batch_page_receives_each_run_and_is_closed_at_the_end() -> None:
     own = await sync_to_async(begun)()
     batch = await sync_to_async(AgentBatch.objects.create)(agent_id=own.agent_id, by_name="editor")
     await change(own, batch=batch)
@@ -177,7 +173,7 @@ async def test_who_speaks_or_is_logged_out_is_disconnected() -> None:
         assert await page.is_closed_with() == 4401
 
 
-def test_however_many_pages_follow_they_are_told_in_four_queries() -> None:
+def test_any_number_of_followers_takes_four_queries() -> None:
     counts = []
     key = session_of("editor")
     editor = make.user("editor")
@@ -223,12 +219,12 @@ def test_a_feed_that_cannot_be_read_keeps_no_other_one(
 
     assert (batch.queue.qsize(), run_.queue.qsize()) == (0, 1)
     assert (broken.has_news, other.has_news) == (True, False)
-    assert caplog.text.count("BatchFeed tells its pages nothing until this works") == 1
+    assert caplog.text.count("BatchFeed sends no updates to its pages until this works again") == 1
     read_feeds(pages, ())()
     assert batch.queue.get_nowait() == 4404
 
 
-def test_a_page_that_cannot_be_told_keeps_no_other_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreachable_page_does_not_block_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
     own = begun().pk
     german, english = page_of(own, "de"), page_of(own)
     message = RunSnapshot.message
@@ -259,3 +255,49 @@ def test_pages_without_a_session_are_put_out_in_three_queries() -> None:
 def test_a_word_of_the_worker_that_nobody_knows_is_shown_as_it_is() -> None:
     own = begun(doing="Counting beans")
     assert run_progress(own, ())["doing"] == "Counting beans"
+
+
+@sync_to_async
+def steps_of_a_run(post_id: Any) -> AgentRun:
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", by_name="x", via="api", post_id=post_id
+    )
+    add_step(
+        run, StepRecord(kind="model", name="a", ok=True, milliseconds=1, summary="of a secret")
+    )
+    return run
+
+
+@sync_to_async
+def marked() -> None:
+    """Return the messages before a marker event."""
+    make.image()
+
+
+@in_a_loop
+async def test_pages_receive_each_step_without_its_content() -> None:
+    post = await sync_to_async(make.post)()
+    async with (
+        opened("editor", f"post={post.pk}") as here,
+        opened("editor") as elsewhere,
+        opened("translator") as other,
+    ):
+        run = await steps_of_a_run(post.pk)
+        await marked()
+
+        for page in (here, elsewhere):
+            said = await page.hears()
+            assert (said["event"], said["runId"]) == ("run.step", str(run.pk))
+            assert (said["postId"], said["agentId"]) == (str(post.pk), "seo-specialist")
+            assert "secret" not in str(said)
+        assert (await other.hears())["event"].startswith("media."), "translators see no runs"
+
+
+def test_the_log_does_not_fill_with_steps() -> None:
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", by_name="x", via="api"
+    )
+    add_step(run, StepRecord(kind="model", name="a", ok=True, milliseconds=1))
+
+    assert Event.objects.filter(name="run.step").count() == 1
+    assert not filter_activity().filter(name="run.step").exists()

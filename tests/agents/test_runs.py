@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
+from django.test import Client
 
 from agents_app.definitions import agents as definitions
 from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun, RunStatus
+from agents_app.providers.interface import StepRecord
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import cancel_run
+from agents_app.runs.run_log import add_step, add_usage
+from content.layers import approve, digest_of, submit
 from content.models import Draft, Post
 from proofroom.accounts.models import User
 from proofroom.core.errors import Conflict, NotAllowed
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.environment import set_env, write_agent
+from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 
 pytestmark = pytest.mark.django_db
@@ -69,7 +76,7 @@ def test_a_run_stages_into_ai_review_and_leaves_live_content_alone(
     assert (account.agent_id, account.role) == ("seo-specialist", "ai_agent")
 
 
-def test_the_summary_of_a_run_is_the_reason_of_its_changes(run_on_commit: RunOnCommit) -> None:
+def test_a_runs_summary_is_its_changes_reason(run_on_commit: RunOnCommit) -> None:
     post = make.post()
 
     run = _run(run_on_commit, post_id=post.pk)
@@ -109,7 +116,7 @@ def test_steps_are_kept_and_a_second_execution_does_nothing(run_on_commit: RunOn
     assert AgentRun.objects.get().attempts == 1
 
 
-def test_a_field_run_answers_a_value_and_stages_it_unless_told_not_to(
+def test_a_field_run_returns_a_value_and_stages_it_by_default(
     run_on_commit: RunOnCommit,
 ) -> None:
     post = make.post()
@@ -217,9 +224,7 @@ def test_the_save_that_a_run_makes_carries_its_cause(run_on_commit: RunOnCommit)
     assert (event.agent_id, event.run_id, event.hop) == ("seo-specialist", str(run.pk), 1)
 
 
-def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(
-    settings: Any, agents_dir: Path
-) -> None:
+def test_agent_accounts_are_created_at_boot_by_default(settings: Any, agents_dir: Path) -> None:
     from agents_app.definitions.agents import bootstrap_agent_users
 
     write_agent(agents_dir, "lazy", "global", extra="userAccount: {createAtBoot: false}")
@@ -236,3 +241,92 @@ def test_accounts_of_agents_are_made_at_boot_unless_told_not_to(
     assert User.objects.get(agent_id="eager").email == "eager@example.com"
     assert not User.objects.filter(agent_id="lazy").exists()
     assert User.objects.get(agent_id="seo-specialist").can_log_in is False
+
+
+def _attempt(run: AgentRun) -> AgentRun:
+    AgentRun.objects.filter(pk=run.pk).update(attempt=uuid4())
+    return AgentRun.objects.get(pk=run.pk)
+
+
+def _step(run: AgentRun, name: str) -> bool:
+    return add_step(run, StepRecord(kind="tool", name=name, ok=True, milliseconds=1))
+
+
+def test_steps_are_numbered_on_and_usage_is_added_up() -> None:
+    run = AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", by_name="editor", via="api"
+    )
+    first = _attempt(run)
+    assert (_step(first, "a"), _step(first, "b")) == (True, True)
+    add_usage(first, input_tokens=30, output_tokens=3, cost=Decimal("0.75"))
+
+    second = _attempt(run)
+    assert _step(second, "c")
+    assert not _step(first, "late"), "the run is another worker's"
+    add_usage(second, input_tokens=5, output_tokens=1)
+    add_usage(second, input_tokens=5, output_tokens=0, cost=Decimal("0.25"))
+
+    run.refresh_from_db()
+    assert (run.input_tokens, run.output_tokens, run.cost) == (40, 4, Decimal("1.00"))
+    assert [(step.number, step.name) for step in run.steps.all()] == [(1, "a"), (2, "b"), (3, "c")]
+
+
+def _unfinished_run(post: Post | None) -> AgentRun:
+    return AgentRun.objects.create(
+        agent_id="seo-specialist", scope="dropdown", post=post, by_name="editor", via="api"
+    )
+
+
+def test_a_run_is_reverted_live_and_staged_but_for_what_people_changed() -> None:
+    post = make.post()
+    run = _unfinished_run(post)
+    agent, editor = make.agent_actor(run_id=str(run.pk)), make.actor("editor")
+    make.staged(post, {"metaTitle": "Of the run", "excerpt": "Of the run"}, by=agent)
+    submit(post_id=post.pk, actor=agent)
+    approve(post_id=post.pk, actor=editor, digest=digest_of(make.layers(post).review.changes))
+    make.edited(post, {"excerpt": "A person's"}, by=editor)
+    make.staged(post, {"metaDescription": "Waits"}, by=agent)
+    api, url = ApiClient("editor"), f"/api/agent-runs/{run.pk}/revert"
+
+    answer = api.write("POST", url)
+
+    assert answer == {
+        "runId": str(run.pk),
+        "reverted": ["post.metaTitle"],
+        "kept": ["post.excerpt"],
+        "unstaged": ["post.metaDescription"],
+        "posts": [
+            {
+                "postId": str(post.pk),
+                "reverted": ["post.metaTitle"],
+                "kept": ["post.excerpt"],
+                "unstaged": ["post.metaDescription"],
+            }
+        ],
+        "deletedPosts": [],
+    }
+    taken_back = api.read(f"/api/agent-runs/{run.pk}")["revertedAt"]
+    assert taken_back is not None
+    live = make.layers(post).live.fields
+    assert (live["metaTitle"], live["excerpt"]) == (None, "A person's")
+    assert make.layers(post).ai_review.changes.paths == ()
+
+
+def test_where_there_is_nothing_to_revert_it_says_so() -> None:
+    post = make.post()
+    before = make.live_hash()
+
+    for run in (_unfinished_run(post), _unfinished_run(None)):
+        answer = ApiClient("editor").write("POST", f"/api/agent-runs/{run.pk}/revert", expect=422)
+        assert answer["code"] == "nothing_to_revert"
+    assert make.live_hash() == before
+
+
+@pytest.mark.parametrize(("role", "may"), [("admin", True), ("editor", False)])
+def test_the_empty_page_has_the_button_that_starts_a_run(
+    client: Client, role: str, may: bool
+) -> None:
+    client.force_login(make.user(role))
+    page = client.get("/admin/agents_app/agentrun/").content.decode()
+    empty = page.partition('class="card empty"')[2].partition("</div>")[0]
+    assert ('href="/admin/agents_app/ask/"' in empty) is may

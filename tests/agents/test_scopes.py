@@ -58,7 +58,7 @@ def acting(run: AgentRun) -> Any:
     return run_actor(run, agent, ensure_agent_user(agent_id=AGENT))
 
 
-def test_a_run_is_limited_as_whoever_began_it(inside: Post, outside: Post) -> None:
+def test_a_run_has_its_starters_scope(inside: Post, outside: Post) -> None:
     make.site_role("desk", *RIGHTS, scope=PAGES)
     desk = make.actor("desk", via="admin")
 
@@ -186,7 +186,7 @@ def test_a_chain_names_no_event_about_what_is_hidden_also_where_it_is_gone(
     assert told("editor") == ["event"]
 
 
-def test_an_agent_is_limited_by_those_who_manage_agents_and_to_what_there_is() -> None:
+def test_agent_managers_limit_an_agent_to_existing_content() -> None:
     with pytest.raises(NotAllowed):
         limit_agent(agent_id=AGENT, scope=PAGES, actor=make.actor("editor"))
     with pytest.raises(RuleViolation):

@@ -138,7 +138,7 @@ def test_a_value_below_that_moved_meanwhile_is_not_staged_back(writer: str) -> N
     assert view.document.fields["excerpt"] == "Of another run"
 
 
-def test_a_post_that_the_run_made_goes_to_the_trash_unless_somebody_touched_it(writer: str) -> None:
+def test_a_post_created_by_the_run_is_trashed_unless_edited(writer: str) -> None:
     box, run = toolbox(writer)
     for title in ("One", "Two", "Three"):
         assert box.call("create_post_ai_review", {"type": "blog", "title": title}).ok

@@ -17,7 +17,6 @@ from agents_app.runs import execution
 from content.layers import submit
 from content.layers.reject import reject
 from content.models import Layer, Post
-from content.store import document_edits
 from content.tools.arguments import resolve_author
 from proofroom.core.models import Event
 from tests import make
@@ -122,7 +121,7 @@ def test_so_is_the_agent_that_an_ai_client_named(signed_in: SignedIn) -> None:
     assert offered(client.get(address).content.decode())[0] == "proofreader"
 
 
-def test_an_ai_client_that_named_no_agent_is_said_and_somebody_is_chosen(
+def test_a_card_of_an_unnamed_ai_client_lets_the_user_choose_an_agent(
     signed_in: SignedIn,
 ) -> None:
     post, client = make.post(), signed_in()
@@ -184,7 +183,7 @@ def test_the_note_and_the_earlier_value_reach_an_agent_that_takes_no_words(
     ]
 
 
-def test_the_tries_before_are_told_with_their_notes_and_the_waiting_one_last(
+def test_the_prompt_lists_earlier_tries_with_notes_and_the_pending_one_last(
     openai: OpenAI, signed_in: SignedIn
 ) -> None:
     fake = openai(Reply({"value": "Second"}), Reply({"value": "Third"}))
@@ -385,9 +384,7 @@ def test_a_field_that_is_asked_about_anew_begins_one_run_for_the_same_words(
     assert list(told) == ["shorten", "warmer"]
 
 
-def test_a_run_of_somebody_else_is_not_answered_for_its_id(
-    openai: OpenAI, signed_in: SignedIn
-) -> None:
+def test_another_users_run_is_not_found(openai: OpenAI, signed_in: SignedIn) -> None:
     openai(Reply({"value": "Newer"}))
     post, client = make.post(), signed_in()
     theirs = proposed(post, "proofreader")
@@ -404,10 +401,8 @@ def test_a_field_of_a_module_and_its_rich_text(openai: OpenAI, signed_in: Signed
     post, client = make.post(), signed_in()
     prose = make.module_id(post, "prose")
     path = f"modules.{prose}.props.content"
-    make.staged(
-        post,
-        edit=lambda d: document_edits.update_module(d, prose, content_markdown="Pour fast."),
-        by=make.agent_actor("proofreader"),
+    make.staged_module(
+        post, prose, content_markdown="Pour fast.", by=make.agent_actor("proofreader")
     )
     carried(post)
 
@@ -453,7 +448,7 @@ def test_what_was_decided_on_meanwhile_is_said(openai: OpenAI, signed_in: Signed
     ]
 
 
-def test_a_value_too_long_for_the_context_stands_in_the_field(
+def test_a_value_too_long_for_the_context_is_passed_in_the_field(
     openai: OpenAI, signed_in: SignedIn
 ) -> None:
     fake = openai(Reply({"value": "Short."}))
@@ -461,11 +456,7 @@ def test_a_value_too_long_for_the_context_stands_in_the_field(
     prose = make.module_id(post, "prose")
     path = f"modules.{prose}.props.content"
     words = "word " * 12_000
-    make.staged(
-        post,
-        edit=lambda d: document_edits.update_module(d, prose, content_markdown=words),
-        by=make.agent_actor("proofreader"),
-    )
+    make.staged_module(post, prose, content_markdown=words, by=make.agent_actor("proofreader"))
 
     done(again(client, link(client, post, path=path)))
 

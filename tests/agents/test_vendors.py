@@ -50,7 +50,7 @@ def test_everything_that_names_providers_names_it(vendor: Vendor) -> None:
 
 
 def test_the_documentation_lists_them_in_the_order_in_which_they_answer() -> None:
-    text = Path(settings.BASE_DIR, "docs", "agents.md").read_text(encoding="utf-8")
+    text = Path(settings.BASE_DIR, "docs", "reference", "agents.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `(\w+)`.*\| (`AI_PROVIDER_.*) \|$", text, re.MULTILINE)
 
     assert [name for name, _ in rows] == list(SHIPPED_VENDORS)

@@ -147,7 +147,7 @@ def make_run(**values: Any) -> AgentRun:
     return AgentRun.objects.create(status="running", **{**given, **values})
 
 
-def test_what_was_said_is_kept_in_order_and_without_the_key(tooled: str, openai: OpenAI) -> None:
+def test_messages_are_stored_in_order_without_the_key(tooled: str, openai: OpenAI) -> None:
     openai(
         Reply(calls=(Call("list_posts", {"q": f"the key is {KEY}"}),)),
         Reply({"summary": f"Bearer abcdefghijkl and {KEY} and sk-other-key-of-somebody."}),

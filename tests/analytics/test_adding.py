@@ -77,7 +77,7 @@ def same_as_counted_plainly() -> None:
     st.lists(st.integers(1, 9), min_size=1, max_size=4),
     st.lists(st.integers(1, 12), min_size=1, max_size=4),
 )
-def test_law_figures_are_those_of_a_plain_count_however_the_events_are_divided(
+def test_law_figures_equal_a_plain_count_for_any_division(
     rows: list[AnalyticsEvent], limits: list[int], months: list[int]
 ) -> None:
     keep(rows)

@@ -48,9 +48,7 @@ def test_a_split_is_judged_by_its_weights() -> None:
     assert is_odd_split([Tally(9000, 0), Tally(1150, 0)], [90, 10])
 
 
-def test_a_fair_split_is_flagged_in_fewer_than_one_of_a_hundred_however_often_somebody_looks() -> (
-    None
-):
+def test_a_fair_split_is_flagged_in_under_one_percent_however_often_it_is_checked() -> None:
     random = Random(7)  # noqa: S311
     tests, looks, a_look = 1000, 200, 50
     flagged = 0

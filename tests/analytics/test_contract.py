@@ -98,7 +98,7 @@ def test_a_summary_has_what_the_contract_names() -> None:
     ]
 
 
-def test_a_summary_of_one_post_and_of_other_days() -> None:
+def test_a_summary_by_post_and_by_days() -> None:
     one, other = make.post("One", slug="one"), make.post("Other", slug="other")
     track([view(one), view(other), view(other), click(other, 1, 1)])
     yesterday = datetime.now(UTC).date() - timedelta(days=1)

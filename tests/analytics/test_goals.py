@@ -111,7 +111,7 @@ def test_the_answer_to_a_form_is_no_view_of_its_own(contact: tuple[Post, str]) -
     ]  # fmt: skip
 
 
-def test_whoever_sent_a_form_of_the_original_is_thanked_there(contact: tuple[Post, str]) -> None:
+def test_a_form_sent_on_the_original_is_confirmed_there(contact: tuple[Post, str]) -> None:
     post, at = contact
     variation = create_variation(
         post_id=post.pk, variation="B", actor=make.actor("admin"), weight=100
@@ -124,7 +124,7 @@ def test_whoever_sent_a_form_of_the_original_is_thanked_there(contact: tuple[Pos
     assert f'data-post-id="{variation.pk}"' in Client().get("/contact").content.decode()
 
 
-def test_a_form_of_a_variation_that_does_not_run_is_none_of_the_page(
+def test_a_form_of_a_stopped_variation_does_not_belong_to_the_page(
     contact: tuple[Post, str],
 ) -> None:
     post, _ = contact
@@ -221,4 +221,4 @@ def test_a_form_is_taken_though_it_cannot_be_counted(
     assert send(contact[1]).status_code == 303
 
     assert FormSubmission.objects.count() == 1
-    assert "the goal form:contact is not counted" in caplog.text
+    assert "cannot count goal form:contact" in caplog.text

@@ -6,8 +6,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from uuid import UUID
 
 import pytest
-from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
 from analytics.models import HeatBatch, HeatSheet
 from analytics.periods import Period
@@ -36,7 +34,7 @@ def batches() -> list[tuple[int, date, int]]:
 
 
 @pytest.mark.django_db
-def test_batches_of_a_day_that_is_over_become_one_of_each_sheet_and_say_the_same() -> None:
+def test_a_past_days_batches_merge_to_one_per_sheet_with_equal_totals() -> None:
     page, module = sheet(), sheet(MODULE)
     for hits in (1, 300, 511, 205):
         batch(page, DAY, [pack(99, 4_999, hits, 100 * hits, 99 * hits), pack(3, 4, 2, 7, 0)])
@@ -92,41 +90,3 @@ def test_the_daily_task_merges_batches() -> None:
     assert merge_rare_figures() == 0
 
     assert batches() == [(page.pk, DAY, 1)]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_cells_of_the_former_table_become_batches_and_back() -> None:
-    former, now = [("analytics", "0002_partitions")], [("analytics", "0003_heat_batches")]
-    page, module = sheet("~"), sheet(MODULE)
-    rows = {
-        (page.pk, DAY, 99, 4_999, 1_200, 1_200 * 10_000, 1_200 * 499_950 + 1),
-        (page.pk, DAY, 0, 0, 1, 0, 3),
-        (page.pk, NEXT, 50, 7, 511, 511 * 5_000, 511 * 800),
-        (module.pk, DAY, 28, 100 - 1, 2, 571, 1_990),
-        (module.pk, DAY, 0, 1_000, 6, 0, 0),
-    }
-    try:
-        cells = (
-            MigrationExecutor(connection).migrate(former).apps.get_model("analytics", "HeatCell")
-        )
-        names = ("sheet_id", "day", "across", "down", "count", "x_sum", "y_sum")
-        cells.objects.bulk_create(cells(**dict(zip(names, row, strict=True))) for row in rows)
-
-        MigrationExecutor(connection).migrate(now)
-
-        assert batches() == [(page.pk, DAY, 4), (page.pk, NEXT, 1), (module.pk, DAY, 2)]
-        of_page, of_module = ((str(POST), "click", DAY, 3, "mobile", key) for key in ("~", MODULE))
-        assert stored_cells() == {
-            (*of_page, 99, 4_999): (1_200, 1_200 * 10_000, 1_200 * 499_950 + 1),
-            (*of_page, 0, 0): (1, 0, 3),
-            (*of_page[:2], NEXT, *of_page[3:], 50, 7): (511, 511 * 5_000, 511 * 800),
-            (*of_module, 28, 99): (2, 571, 1_990),
-            (*of_module, 0, 1_000): (6, 0, 0),
-        }
-
-        cells = (
-            MigrationExecutor(connection).migrate(former).apps.get_model("analytics", "HeatCell")
-        )
-        assert set(cells.objects.values_list(*names)) == rows
-    finally:
-        MigrationExecutor(connection).migrate(now)

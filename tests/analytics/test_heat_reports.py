@@ -33,7 +33,7 @@ def test_a_heatmap_answers_the_mean_place_of_each_cell() -> None:
     }
 
 
-def test_modules_are_ranked_with_the_places_in_them_and_gone_ones_are_told() -> None:
+def test_modules_are_ranked_with_their_places_and_removed_ones_are_marked() -> None:
     post = make.post()
     hero = str(post.placements.get(instance__type="hero").pk)
     gone = str(uuid4())

@@ -9,20 +9,17 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.models import HeatBatch
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
-from content.store import document_edits
 from tests import make
 from tests.analytics.heat_cells import cell
 from tests.api_client import ApiClient
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -314,11 +311,7 @@ def test_an_approval_is_looked_at_by_the_days_around_it() -> None:
 def test_a_variation_has_figures_and_a_page_of_its_own() -> None:
     post = make.post("The original")
     variation = create_variation(post_id=post.pk, variation="B", actor=make.actor("admin"))
-    edit_post(
-        post_id=variation.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.patch_fields(document, {"title": "The other"}),
-    )
+    make.edited(variation, {"title": "The other"}, by=make.actor("admin"))
     cell(variation, make.module_id(variation, "hero"), x=0.5, y=0.5, count=2)
 
     page, frame = page_of(variation), frame_of(variation).content.decode()
@@ -346,9 +339,9 @@ def test_it_takes_as_many_queries_for_much_as_for_little() -> None:
         cell(post, hero, x=0.5, y=0.5, version=version)
 
     def queries() -> int:
-        with CaptureQueriesContext(connection) as seen:
-            client.get(f"/admin/analytics/heatmap/{post.pk}/?revisionId={revision.pk}")
-        return len(seen)
+        return count_queries(
+            client.get, f"/admin/analytics/heatmap/{post.pk}/?revisionId={revision.pk}"
+        )
 
     few = queries()
     for place in range(30):

@@ -154,7 +154,7 @@ def test_a_length_that_is_none_is_no_error_of_ours(length: str) -> None:
         assert response.status_code in (200, 400, 404, 413, 422), response.content[:300]
 
 
-def test_metadata_of_a_stranger_stands_for_nothing_that_it_is_not() -> None:
+def test_foreign_client_metadata_grants_nothing() -> None:
     post = make.post()
     metadata = {
         "locale": "x' OR 1=1", "version": 1e15, "goal": {"$ne": 1}, "referrer": "<script>",

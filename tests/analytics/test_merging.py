@@ -108,7 +108,7 @@ def test_no_stranger_crowds_out_the_forms_that_were_taken() -> None:
     assert count_arms(POST, Period(DAY, DAY), "form:contact")[0].conversions == 1
 
 
-def test_spots_in_modules_that_are_made_up_go_and_those_of_the_page_stay() -> None:
+def test_clicks_in_unknown_modules_are_dropped() -> None:
     of = {"post_id": POST, "dimension": "module", "grain": "day", "day": DAY}
     real, made_up = str(UUID(int=1_000)), [str(UUID(int=n)) for n in range(202)]
     clicks = {real: 5, **dict.fromkeys(made_up, 1)}

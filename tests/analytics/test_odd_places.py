@@ -93,6 +93,6 @@ def test_reports_are_read_where_adding_up_fails(
     assert {path: client.get(path).status_code for path in paths} == dict.fromkeys(paths, 200)
     total = PostCount.objects.get(post_id=post.pk, dimension="total", grain="day")
     assert total.views == 1
-    told = [one for one in caplog.records if "cannot be added up" in one.message]
+    told = [one for one in caplog.records if "cannot be aggregated" in one.message]
     assert {one.levelno for one in told} == {logging.ERROR}
     assert len(told) == len(paths)

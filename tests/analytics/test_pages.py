@@ -40,7 +40,7 @@ def test_a_page_says_which_version_of_which_post_it_shows() -> None:
     assert post.version == 2
 
 
-def test_a_module_says_where_it_stands_and_what_it_is_made_of() -> None:
+def test_a_module_shows_its_place_and_its_props() -> None:
     post = make.post()
     shared = make.global_module()
     place = make.placed(post, shared)
@@ -51,7 +51,7 @@ def test_a_module_says_where_it_stands_and_what_it_is_made_of() -> None:
     assert html.count(" data-module-instance-id=") == html.count(" data-post-module-id=") == 3
 
 
-def test_the_script_is_told_how_many_clicks_wait_and_how_long(settings: Any) -> None:
+def test_the_script_gets_the_click_batch_limits(settings: Any) -> None:
     usual = script(shown(make.post()))
     choose(settings, analytics_batch=7, analytics_batch_seconds=3)
     other = script(shown(make.post("Other", slug="other")))
@@ -70,7 +70,7 @@ def test_nobody_is_asked_where_nothing_waits_for_an_answer(settings: Any) -> Non
         assert "consent" not in html
 
 
-def test_the_question_stands_on_every_page_in_its_language_hidden(settings: Any) -> None:
+def test_every_page_contains_the_hidden_question_in_its_language(settings: Any) -> None:
     choose(settings, analytics_consent=True)
     post = make.post()
 
@@ -91,6 +91,8 @@ def test_a_visitor_s_scripts_are_small() -> None:
 
     assert packed("track.js") < 3_000
     assert packed("staff/staff.js") + packed("consent.js") < 1_500
+    plain = [Path("static/cms", name).stat().st_size for name in ("staff/staff.js", "track.js")]
+    assert sum(plain) < 10_000
 
 
 def test_scripts_of_other_sites_may_load_it_and_what_it_sends_is_taken() -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from analytics.admin import post_lists
 from analytics.periods import today
@@ -18,6 +16,7 @@ from tests import make
 from tests.analytics.begun import begun
 from tests.analytics.counted import ago, arm, count
 from tests.analytics.test_summary_page import words
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
@@ -65,7 +64,7 @@ def test_experiments_say_their_state_shares_and_verdicts(editor: Client) -> None
     assert f"/admin/content/post/{waiting.pk}/variations/" in page
 
 
-def test_a_site_without_experiments_is_told_what_comes_next(editor: Client) -> None:
+def test_a_site_without_experiments_shows_the_next_step(editor: Client) -> None:
     make.post()
     page = words(html(editor, EXPERIMENTS))
     assert "No experiments yet" in page
@@ -77,9 +76,7 @@ def test_experiments_are_paged_and_cost_a_fixed_number_of_statements_each(
 ) -> None:
     def measured() -> int:
         html(editor, EXPERIMENTS)
-        with CaptureQueriesContext(connection) as caught:
-            html(editor, EXPERIMENTS)
-        return len(caught)
+        return count_queries(html, editor, EXPERIMENTS)
 
     first, _ = begun()
     titled(first, "First")
@@ -108,7 +105,7 @@ def test_heatmaps_are_found_by_what_was_viewed_most(editor: Client) -> None:
     assert "No posts match your search." in words(html(editor, f"{HEATMAPS}?q=nothing"))
 
 
-def test_only_what_somebody_may_see_is_listed(client: Client) -> None:
+def test_only_visible_objects_are_listed(client: Client) -> None:
     hidden, _ = begun()
     page = make.post("Inside", type="page", markdown="")
     create_variation(post_id=page.pk, variation="B", weight=50, actor=make.actor("editor"))

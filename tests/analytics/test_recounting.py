@@ -51,7 +51,7 @@ def test_the_same_events_give_the_same_figures() -> None:
 
     said = recounted()
 
-    assert "Counted 14 views and clicks anew" in said
+    assert "Recounted 14 views and clicks" in said
     assert naive.stored() == before == naive.counted()
 
 
@@ -75,7 +75,7 @@ def test_days_of_which_events_are_deleted_stay_and_count_in_their_month() -> Non
 
     said = recounted()
 
-    assert f"from {(begin + timedelta(days=3)).date()} on" in said
+    assert f"since {(begin + timedelta(days=3)).date()}" in said
     assert naive.stored() == before
 
 

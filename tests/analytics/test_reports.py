@@ -25,7 +25,7 @@ from tests.analytics.happened import HEATMAP, MARCH, NOON, SUMMARY, click, keep,
 pytestmark = pytest.mark.django_db
 
 
-def test_a_summary_says_all_of_a_period_and_of_the_one_before() -> None:
+def test_a_summary_covers_the_period_and_the_previous_one() -> None:
     post = make.post()
     keep(post, viewport_width=390, metadata={"referrer": "www.A.example:443"})
     keep(post, viewport_width=1280, locale="de", metadata={"referrer": "testserver"})
@@ -68,7 +68,7 @@ def test_a_summary_says_all_of_a_period_and_of_the_one_before() -> None:
     }
 
 
-def test_top_posts_are_those_that_are_there_and_stand_for_themselves() -> None:
+def test_top_posts_exclude_deleted_posts_and_variations() -> None:
     posts = [make.post(f"Post {n}", slug=f"post-{n}") for n in range(12)]
     for number, post in enumerate(posts):
         for _ in range(number + 1):

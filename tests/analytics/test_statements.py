@@ -6,8 +6,6 @@ from collections.abc import Callable
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from analytics.models import HeatBatch, HeatSheet, PostCount, SiteCount
@@ -15,6 +13,7 @@ from content.models import Post
 from tests import make
 from tests.analytics.heat_cells import batch, pack
 from tests.api_client import ApiClient
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -24,9 +23,7 @@ SUMMARY = "/api/analytics/summary"
 def statements(path: str) -> int:
     client = ApiClient("admin")
     client.read(path)  # the settings of the site are read once
-    with CaptureQueriesContext(connection) as asked:
-        client.read(path)
-    return len(asked)
+    return count_queries(client.read, path)
 
 
 def grow_posts(number: int) -> None:

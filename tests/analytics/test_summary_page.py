@@ -10,9 +10,7 @@ from io import StringIO
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from analytics.admin.charts import chart_periods, draw_chart, step_of, totals
 from analytics.models import Dimension
@@ -21,6 +19,7 @@ from analytics.rollups.summaries import Moment, Summary, Totals
 from proofroom.core.admin.charts import line, rounded, upright
 from tests import make
 from tests.analytics.counted import ago, count, today
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -205,9 +204,7 @@ def test_many_posts_and_days_take_as_many_statements_as_few(admin: Client) -> No
 
 
 def statements(admin: Client) -> int:
-    with CaptureQueriesContext(connection) as asked:
-        shown(admin)
-    return len(asked)
+    return count_queries(shown, admin)
 
 
 def summary_of(days: int, views: Callable[[int], int], *, is_monthly: bool = False) -> Summary:
@@ -254,7 +251,7 @@ def test_axes_end_at_round_numbers_and_columns_fit_them() -> None:
     assert line([], 10) == ""
 
 
-def test_a_change_is_told_in_percent_of_what_was_before() -> None:
+def test_a_change_is_shown_in_percent_of_the_previous_value() -> None:
     found = summary_of(2, lambda _: 5)
     looks = []
     for before in (0, 8, 10, 40):

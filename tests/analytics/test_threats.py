@@ -32,7 +32,7 @@ def tested() -> tuple[Post, Post]:
     return post, arm
 
 
-def test_threat_04_figures_of_a_variation_are_those_of_its_own_original(
+def test_threat_04_a_variations_figures_need_its_own_original(
     tested: tuple[Post, Post],
 ) -> None:
     _, arm = tested

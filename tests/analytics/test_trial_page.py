@@ -136,7 +136,7 @@ def test_a_test_that_nobody_saw_is_not_called_none(editor: Client) -> None:
     assert "No experiment" not in text
 
 
-def test_the_heatmap_of_an_original_leads_to_those_of_its_variations(client: Client) -> None:
+def test_an_originals_heatmap_links_its_variations(client: Client) -> None:
     client.force_login(make.user("admin"))
     post, (b, c) = begun("B", "C", weight=20)
     count(ago(0), 1, post_id=b.pk)

@@ -13,9 +13,7 @@ from django.utils import timezone
 
 from analytics.models import GOAL_MAX, PostCount
 from content.models import Post
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.store import document_edits
 from content.store.traffic import change_variation
 from proofroom.core.json import format_time
 from tests import make
@@ -137,7 +135,7 @@ def test_the_split_of_a_test_that_ended_is_not_judged_by_weights_that_may_be_oth
     assert "odd-split" not in warnings(read(post.pk))
 
 
-def test_changed_weights_changed_arms_and_changed_content_are_told() -> None:
+def test_changed_weights_arms_and_content_are_reported() -> None:
     post, (b, c) = begun("B", "C", weight=20, days=2)
     editor = make.actor("editor")
     arm(post.pk, post.pk, 5000, 250)
@@ -147,11 +145,7 @@ def test_changed_weights_changed_arms_and_changed_content_are_told() -> None:
     assert warnings(read(post.pk)) == ["weights-changed"]
     change_variation(post_id=post.pk, variation_id=c.pk, running=False, actor=editor)
     assert warnings(read(post.pk)) == ["weights-changed", "arms-changed"]
-    edit_post(
-        post_id=b.pk,
-        actor=editor,
-        edit=lambda document: document_edits.patch_fields(document, {"title": "Other words"}),
-    )
+    make.edited(b, {"title": "Other words"}, by=editor)
     assert warnings(read(post.pk)) == ["weights-changed", "arms-changed", "content-changed"]
     before = read(post.pk, f"&to={ago(1)}")
     assert warnings(before) == []
@@ -166,11 +160,7 @@ def test_what_is_done_at_the_beginning_and_at_the_end_is_no_change() -> None:
 
     for row in (b, c):
         change_variation(post_id=post.pk, variation_id=row.pk, running=False, actor=editor)
-    edit_post(
-        post_id=post.pk,
-        actor=editor,
-        edit=lambda document: document_edits.patch_fields(document, {"title": "After it"}),
-    )
+    make.edited(post, {"title": "After it"}, by=editor)
 
     found = read(post.pk)
     assert warnings(found) == []
@@ -187,7 +177,7 @@ def test_what_is_done_at_the_beginning_and_at_the_end_is_no_change() -> None:
     assert found["startedAt"].endswith("Z")
 
 
-def test_a_part_of_a_test_and_more_goals_than_views_are_told() -> None:
+def test_a_period_within_an_experiment_and_excess_goals_are_warned_of() -> None:
     post, (variation,) = begun(days=9)
     arm(post.pk, post.pk, 10, 12)
     arm(post.pk, variation.pk, 10, 2)

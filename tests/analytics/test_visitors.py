@@ -150,7 +150,7 @@ def test_events_have_a_rate_of_their_own_whatever_they_come_in(rates: Any) -> No
 
 
 @pytest.mark.django_db
-def test_of_a_call_that_is_too_much_nothing_is_kept(rates: Any) -> None:
+def test_an_oversized_call_stores_nothing(rates: Any) -> None:
     rates(events="10/minute")
 
     assert report(11).status_code == 429

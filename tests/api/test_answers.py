@@ -61,7 +61,7 @@ def test_what_was_stored_under_other_rules_is_answered() -> None:
     assert (found["state"], found["place"], found["litres"]) == ("lost", "roof", 90)
 
 
-def test_a_value_of_another_type_is_none_of_these() -> None:
+def test_a_value_of_another_type_is_refused() -> None:
     with pytest.raises(ValidationError):
         KettleAnswer.of(row(litres="a lot"))
 

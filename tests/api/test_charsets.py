@@ -53,7 +53,7 @@ def test_a_body_of_a_type_that_cannot_be_read_is_415(content_type: str) -> None:
     assert (status, answer["code"]) == (415, "unsupported_media_type")
 
 
-def test_a_charset_changes_no_answer_that_is_kept_for_everybody() -> None:
+def test_a_charset_changes_no_shared_cached_answer() -> None:
     for number in range(3):
         make.post(title=f"Post {number}", status="published")
     address = "/api/public/posts?per_page=1"
@@ -86,3 +86,17 @@ def test_asynchronous_servers_read_alike(content_type: str) -> None:
     }
     request = Utf8ASGIRequest(scope, BytesIO())
     assert (request.encoding, request.GET["a"]) == (None, "é")
+
+
+def test_asynchronous_servers_decode_each_parameter_separately() -> None:
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "path": "/",
+        "headers": [],
+        "query_string": b"a=\xff&b=K\xc3\xa4se&c=K%C3%A4se",
+    }
+
+    request = Utf8ASGIRequest(scope, BytesIO())
+
+    assert request.GET.dict() == {"a": "\ufffd", "b": "Käse", "c": "Käse"}

@@ -9,8 +9,6 @@ from uuid import uuid4
 
 import orjson
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from content import presenters
 from content.api.delivered_posts import render_post, render_post_at
@@ -29,6 +27,7 @@ from proofroom.definitions import modules
 from tests import make
 from tests.api.wire_modules import wire_module
 from tests.api_client import ApiClient
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 HOSTILE: Final = "\"quoted\" 'twice' \\ / \x01\t\n\u2028 %s %% {0} é 漢 🦆 </script>"
@@ -143,7 +142,7 @@ def test_every_field_of_a_post_with_its_terms_translations_and_parents() -> None
     assert rendered(parent) == as_models_say(again(parent))
 
 
-def test_files_of_fields_modules_and_shared_modules_also_those_that_are_gone() -> None:
+def test_files_in_fields_and_modules_including_removed_ones() -> None:
     plain, cropped, shared, lost = (make.image(f"{name}.png") for name in "abcd")
     Asset.objects.filter(pk=plain.pk).update(status="processing", width=None, height=None)
     Asset.objects.filter(pk=cropped.pk).update(
@@ -200,7 +199,7 @@ def test_a_variation_in_the_place_of_its_original() -> None:
     assert rendered(post, variation="none") == rendered(post)
 
 
-def test_the_fields_that_are_asked_for_are_those_of_the_whole() -> None:
+def test_sparse_fields_equal_the_whole_answers() -> None:
     post = make.post(featuredMediaId=str(make.image().pk))
     whole = rendered(post)
 
@@ -256,9 +255,7 @@ def test_a_whole_post_costs_one_statement_and_a_variation_one_more() -> None:
 
     def cost(query: str = "") -> int:
         answers.clear()
-        with CaptureQueriesContext(connection) as caught:
-            client.read(f"/api/public/posts/{post.pk}{query}")
-        return len(caught)
+        return count_queries(client.read, f"/api/public/posts/{post.pk}{query}")
 
     rendered(post)
     # The version of the content, and the post.

@@ -41,7 +41,7 @@ def left(response: Any) -> tuple[int, str]:
     return response.status_code, response.get("X-RateLimit-Remaining", "-")
 
 
-def test_the_rates_are_those_of_the_contract(settings: Any) -> None:
+def test_the_rates_equal_the_contracts(settings: Any) -> None:
     """And the rate of AI clients that register themselves."""
     assert settings.THROTTLE_RATES == {
         "user": "1000/hour",
@@ -111,17 +111,17 @@ def test_threat_57_wrong_tokens_are_counted_and_stopped(settings: Any) -> None:
 
 
 def test_refused_calls_count_as_much_as_answered_ones(settings: Any) -> None:
-    rates(settings, user="2/hour")
-    translator = ApiClient("translator")  # who am I: the first call
+    rates(settings, user="1/hour")
+    translator = ApiClient("translator")
 
     assert left(translator.get("/api/users")) == (403, "0")
     error(translator.get("/api/posts"), 429, "too_many_requests")
 
 
 def test_sessions_and_tokens_of_one_person_count_together(settings: Any) -> None:
-    rates(settings, user="4/hour")
+    rates(settings, user="3/hour")
     _, secret = token_of(make.user("editor"))
-    session = ApiClient("editor")  # who am I: the first call
+    session = ApiClient("editor")
 
     assert left(session.get("/api/posts", REMOTE_ADDR="10.0.0.1")) == (200, "2")
     assert left(program(secret).get("/api/posts", REMOTE_ADDR="10.0.0.2")) == (200, "1")

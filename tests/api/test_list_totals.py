@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
 from content.store import post_queries
@@ -17,6 +16,7 @@ from proofroom.core.database.table_statistics import refresh_statistics
 from tests import make
 from tests.api_client import ApiClient
 from tests.mcp.calling import done
+from tests.queries import count_queries
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("counted_to_three")]
 PUBLIC, MANAGED = "/api/public/posts", "/api/posts"
@@ -92,9 +92,7 @@ def test_an_estimate_takes_one_more_query() -> None:
     def queries(address: str) -> int:
         client = ApiClient("editor")
         client.read(address)
-        with CaptureQueriesContext(connection) as caught:
-            client.read(address)
-        return len(caught)
+        return count_queries(client.read, address)
 
     make_posts(3)
     few = queries(f"{MANAGED}?per_page=2"), queries(f"{MANAGED}?type=blog&per_page=2")

@@ -37,7 +37,7 @@ def deep_from_two(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("deep_from_two")
 @pytest.mark.parametrize("path", [PUBLIC, MANAGED])
 @pytest.mark.parametrize("query", ["", "ordering=title", "type=blog", "search=post"])
-def test_deep_pages_go_on_where_those_before_end(path: str, query: str) -> None:
+def test_deep_pages_continue_where_the_previous_ones_end(path: str, query: str) -> None:
     for number in range(7):
         make.post(f"A post {number}", type="blog")
     make.post("A post of another type", type="page")

@@ -81,12 +81,9 @@ def test_a_list_a_post_and_its_modules_have_the_shapes_of_the_spec() -> None:
 
 
 def test_a_module_that_exists_only_in_a_layer_has_null_props_and_is_not_public() -> None:
-    from content.store import document_edits
 
     post = make.post()
-    make.staged(
-        post, edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "New"})[0]
-    )
+    make.staged_addition(post, type="callout", props={"title": "New"})
 
     wire = ApiClient("editor").read(f"/api/posts/{post.pk}")["modules"][-1]
     public = ApiClient().get(f"/api/public/posts/{post.pk}")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
@@ -14,6 +12,7 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.content_scope import ContentScope
 from tests import make
 from tests.api_client import ApiClient
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 RIGHTS = ("posts.view", "posts.edit", "posts.create", "posts.restore", "posts.publish")
@@ -103,9 +102,7 @@ def test_a_list_takes_the_same_statements_however_long_it_is(inside: Post, outsi
     client = limited()
     counts = []
     for number in range(2):
-        with CaptureQueriesContext(connection) as asked:
-            client.read("/api/posts")
-        counts.append(len(asked))
+        counts.append(count_queries(client.read, "/api/posts"))
         for title in ("More", "Still more", "Even more"):
             make.post(f"{title} {number}", type="page", slug=f"{title.lower()[:4]}-{number}")
     assert counts[0] == counts[1]

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.mark.parametrize("version", [0, 99])
 @pytest.mark.parametrize("by", ["body", "header"])
-def test_a_stale_version_is_409_with_the_one_that_stands(version: int, by: str) -> None:
+def test_a_stale_version_is_409_with_the_current_one(version: int, by: str) -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
     for path, body in (

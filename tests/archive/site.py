@@ -26,6 +26,7 @@ from media.models import Asset, StoredFile
 from proofroom.archive.export import Choice
 from proofroom.archive.imports import ImportReport, Mode
 from proofroom.archive.services import Exported, export_archive, import_archive
+from proofroom.briefs.models import Brief
 from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
@@ -51,6 +52,7 @@ def fill() -> Post:
     make.form()
     make.redirect("/old", "/stories/brewing")
     items = [{"label": "", "type": "post", "postId": str(post.pk)}]
+    make.brief("Blog", type="blog", voice="Warm.", terms=[{"term": "grinder"}])
     create_menu(actor=make.actor("admin"), name="Main", slug="main", locale="en", items=items)
     return Post.objects.get(pk=post.pk)
 
@@ -59,7 +61,7 @@ def empty() -> None:
     """Delete all content, like in a fresh installation; accounts stay."""
     for asset in Asset.objects.all():
         default_storage.delete(asset.file.name)
-    for model in (Redirect, Menu, FormDefinition, ModuleGroup, UrlPattern):
+    for model in (Redirect, Brief, Menu, FormDefinition, ModuleGroup, UrlPattern):
         model.objects.all().delete()
     # Deleting a parent makes its children roots, whose slugs may then collide.
     Post.objects.update(deleted_at=timezone.now())

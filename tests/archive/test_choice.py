@@ -54,7 +54,7 @@ def test_a_post_comes_with_what_it_refers_to_and_nothing_else() -> None:
         assert not {"menus", "redirects", "url-patterns", "revisions"} & set(rows)
 
 
-def test_what_is_only_staged_counts_and_terms_bring_those_above_them() -> None:
+def test_staged_references_and_parent_terms_are_exported() -> None:
     post = make.post()
     above = create_term(
         actor=make.actor("admin"), taxonomy="topics", name="Drinks", slug="drinks", locale="en"
@@ -84,7 +84,7 @@ def test_what_is_only_staged_counts_and_terms_bring_those_above_them() -> None:
     assert Term.objects.count() == 2
 
 
-def test_a_section_has_all_below_it_and_what_stands_above_comes_along() -> None:
+def test_a_section_includes_its_descendants_and_exports_its_ancestors() -> None:
     top = make.post("Products", type="page")
     middle = make.post("Coffee", type="page", parentId=str(top.pk))
     make.post("Overview", type="page", parentId=str(middle.pk))

@@ -62,7 +62,10 @@ LEFT_OUT_TABLES: Final = {
     "analytics.SiteCount": VISITORS,
     "auth.Group": ACCOUNTS,
     "auth.Permission": ACCOUNTS,
+    "content.AccessibilityReport": "a test of the pages of this installation",
     "content.Autosave": WORK,
+    "content.CheckedAddress": MADE_AGAIN,
+    "content.ContentLink": MADE_AGAIN,
     "content.ContentMigration": HISTORY,
     "content.DecisionBatch": WORK,
     "content.DecisionItem": WORK,
@@ -102,6 +105,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_core.ScheduledTask": HISTORY,
     "proofroom_core.Seal": HISTORY,
     "proofroom_feedback.Feedback": VISITORS,
+    "proofroom_imports.ExportSchedule": WORK,
     "proofroom_imports.ImportChunk": WORK,
     "proofroom_imports.ImportLine": WORK,
     "proofroom_imports.ImportRun": WORK,
@@ -112,8 +116,10 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_oauth.OAuthClientKeys": SECRETS,
     "proofroom_oauth.OAuthConnection": SECRETS,
     "proofroom_previews.PreviewLink": SECRETS,
+    "proofroom_privacy.ExportChunk": WORK,
+    "proofroom_privacy.PersonalDataRequest": WORK,
     "proofroom_shared_content.ApprovalRule": SETTINGS,
-    "proofroom_shared_content.SharedRevision": "menus, terms and global modules begin their history anew",
+    "proofroom_shared_content.SharedRevision": "menus, terms and global modules begin a new history",
     "proofroom_webhooks.Attempt": HISTORY,
     "proofroom_webhooks.Delivery": HISTORY,
     "proofroom_webhooks.SenderLease": WORK,
@@ -144,7 +150,7 @@ LEFT_OUT_COLUMNS: Final = {
     },
     "content.QueuedChange": {"id": OWN_ID, "draft_id": OWN_ID},
     "content.UrlPattern": {
-        "changed_by_id": "whoever imports makes it",
+        "changed_by_id": "the importing user makes it",
         "created_at": OWN_TIME,
         "is_pending": WORK,
         "is_removed": "one that was removed is no pattern",
@@ -160,6 +166,11 @@ LEFT_OUT_COLUMNS: Final = {
     },
     "media.MediaReference": {"id": OWN_ID},
     "media.StoredFile": {"due_at": WORK, "id": OWN_ID, "is_deleted": WORK},
+    "proofroom_briefs.Brief": {
+        "created_at": OWN_TIME,
+        "updated_at": OWN_TIME,
+        "version": OWN_COUNT,
+    },
     "proofroom_menus.Menu": {"updated_at": OWN_TIME, "version": OWN_COUNT},
     "proofroom_shared_content.SharedProposal": {
         "base_version": OWN_COUNT,
@@ -220,6 +231,7 @@ def fill_everything() -> None:
             taxonomy="topics",
             name=name,
             slug=name.lower(),
+            description=f"All about {name}",
             locale="en",
             parent_id=parent_id,
             order_index=3,
@@ -240,6 +252,18 @@ def fill_everything() -> None:
         submitLabel="Go",
         redirectUrl="/thanks",
     )
+    brief = make.brief(
+        "Guides",
+        locale="de",
+        section="guides",
+        audience="Home baristas",
+        address="du",
+        readingLevel="B1",
+        never=["the best"],
+        protectedNames=["Nova"],
+        examples=[{"before": "a", "after": "b"}],
+    )
+    make.changed_brief(brief, voice="Calm.", type="blog")
     make.placed(post, make.global_module("offer"), title="Only here")
     make.redirect("/gone", "https://example.org/", active=False, type=302)
     Redirect.objects.filter(from_path="/old").update(is_automatic=True)

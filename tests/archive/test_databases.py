@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -13,7 +12,8 @@ from content.models import Post
 from proofroom.archive.services import import_archive
 from tests import make
 from tests.archive import site
-from tests.migrated import ROOT, give_database
+from tests.commands import run_command
+from tests.migrated import give_database
 
 pytestmark = [pytest.mark.django_db, pytest.mark.services]
 
@@ -32,14 +32,8 @@ class SqliteSite:
         }
 
     def run(self, *command: str) -> None:
-        done = subprocess.run(
-            [sys.executable, "manage.py", *command],
-            cwd=ROOT,
-            env=self._environment,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
+        done = run_command(
+            [sys.executable, "manage.py", *command], env=self._environment, timeout=240
         )
         assert done.returncode == 0, done.stderr
 

@@ -94,7 +94,7 @@ def test_what_cannot_be_stored_is_refused_without_a_definition_too():
     assert not Post.objects.exists()
 
 
-def test_a_post_below_the_trash_stands_at_the_top_at_a_free_slug():
+def test_a_post_with_a_trashed_parent_moves_to_the_top_with_a_free_slug():
     parent = make.post("Old parent", type="page")
     clashing = make.post("Team", type="page", parentId=str(parent.pk))
     make.post("Alone", type="page", parentId=str(parent.pk))

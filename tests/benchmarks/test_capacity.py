@@ -27,27 +27,27 @@ def test_the_page_is_computed_from_its_costs() -> None:
 
 
 def test_costs_come_from_the_results_by_the_names_of_their_rows() -> None:
-    assert capacity.measured(RESULTS) == {"page, kept": 1003.5, "a view told": 0.4}
+    assert capacity.measured(RESULTS) == {"page, cached": 1003.5, "a view recorded": 0.4}
 
 
 def test_a_core_and_a_billion_views_are_computed_as_the_page_says() -> None:
     costs: dict[str, float | None] = dict.fromkeys(capacity.ROWS, 2.0)
-    costs["a view told"] = 1.2
+    costs["a view recorded"] = 1.2
 
     found = capacity.computed(costs)
 
     # 600 ms of a core's second, 2 ms each; a third of that in the mean second of a day.
-    assert found[capacity.COST_HEAD][0] == ["page, kept", "2", "300", "8,640,000"]
-    told = next(row for row in found[capacity.PLAN_HEAD] if row[0] == "views told")
-    assert told == ["views told", "34,722", "1.2", "69"]
-    assert found[capacity.PLAN_HEAD][-1][0] == "altogether"
+    assert found[capacity.COST_HEAD][0] == ["page, cached", "2", "300", "8,640,000"]
+    views = next(row for row in found[capacity.PLAN_HEAD] if row[0] == "views recorded")
+    assert views == ["views recorded", "34,722", "1.2", "69"]
+    assert found[capacity.PLAN_HEAD][-1][0] == "sum"
 
 
-def test_what_nobody_measured_has_a_dash_and_is_in_no_sum() -> None:
+def test_an_unmeasured_cost_has_a_dash_and_is_in_no_sum() -> None:
     costs: dict[str, float | None] = dict.fromkeys(capacity.ROWS)
 
-    found = capacity.computed(costs | {"page, kept": 2.0})
+    found = capacity.computed(costs | {"page, cached": 2.0})
 
     assert found[capacity.COST_HEAD][1] == ["page, rendered", "–", "–", "–"]
     assert found[capacity.PLAN_HEAD][1] == ["pages rendered", "174", "–", "–"]
-    assert found[capacity.PLAN_HEAD][-1] == ["of what is measured", "", "", "5"]
+    assert found[capacity.PLAN_HEAD][-1] == ["sum of the measured rows", "", "", "5"]

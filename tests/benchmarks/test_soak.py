@@ -55,13 +55,13 @@ def test_what_was_accepted_and_is_stored_is_not_lost(
         ([("soak-e1-1", "accepted"), ("soak-e1-2", "refused")], {"soak-e1-1", "soak-e1-2"}),
     ],
 )
-def test_what_is_lost_or_was_refused_is_told(
+def test_a_lost_or_refused_text_is_reported(
     texts: list[tuple[str, Fate]], staged: set[str]
 ) -> None:
     assert len(wrong(texts, public=set(), staged=staged)) == 1
 
 
-def test_a_staged_text_that_visitors_saw_is_told() -> None:
+def test_a_staged_text_seen_by_visitors_is_reported() -> None:
     stored = {"post": Marks(public={"soak-e1-1"}, staged={"soak-e1-2"})}
 
     assert list(soak_checks.check_seen({"soak-e1-1"}, stored)) == []
@@ -129,6 +129,6 @@ def test_all_clients_are_of_some_kind_and_each_kind_has_one() -> None:
     assert min(clients_of(kind, 4) for kind in SHARES) == 1
 
 
-def test_the_processes_are_those_of_the_procfile() -> None:
+def test_the_processes_equal_the_procfiles() -> None:
     assert set(STARTED) <= set(commands())
     assert "--workers 2 --respawn-failed-workers" in commands()["web"]

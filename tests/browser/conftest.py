@@ -14,7 +14,7 @@ import pytest
 from tests import make
 
 CHROMIUM = os.environ.get("CHROMIUM", "") or shutil.which("chromium") or "/usr/bin/chromium"
-_FLAGS = [
+FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
@@ -45,7 +45,7 @@ def chromium() -> Iterator[Any]:
         come_back_when_loaded(patch)
         route_at_once(patch)
         expect.set_options(timeout=TIMEOUT)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=_FLAGS)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
 

@@ -14,6 +14,7 @@ from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
 from mcp_bridge.access import tokens as mcp_tokens
 from proofroom.accounts.services.tokens import create_token
+from proofroom.briefs.models import Brief
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.shared_content.models import SharedRevision
@@ -24,6 +25,7 @@ from proofroom_apps.feedback.services import create_feedback
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import change_menu, create_menu, menu_document
 from proofroom_apps.previews.services import create_preview_link
+from proofroom_apps.privacy.services.requests import start_request
 from tests import make
 from tests.browser import agents_scene
 from tests.browser.scene import coffee
@@ -64,9 +66,12 @@ def everything() -> Post:
         expected_version=None,
         expected_proposal=None,
     )
+    brief = make.brief("Site", voice="Warm.", terms=[{"term": "grinder"}], never=["the best"])
+    make.changed_brief(brief, voice="Calm.")
     hero: dict[str, Json] = {"type": "hero", "locked": True}
     create_group(actor=admin, name="shop", label="Shop", post_type="page", modules=[hero])
     UrlPattern.objects.create(type="blog", locale="en", pattern="/blog/{slug}")
+    start_request(email="a@example.com", action="search", actor=admin)
     Replacement.objects.create(find="tea", replace="coffee", total=2, by_name="admin")
     return post
 
@@ -84,6 +89,8 @@ def paths(post: Post) -> list[str]:
         "agent_id": "seo-specialist",
         "workflow_id": "review-waiting",
         "page": "editors",
+        "brief_id": Brief.objects.get(),
+        "version": 1,
     }
     menu = Menu.objects.get()
     first = SharedRevision.objects.filter(row_id=menu.pk).last()
@@ -102,6 +109,7 @@ def paths(post: Post) -> list[str]:
         f"{shared}review/",
         f"{shared}compare/?from={first.pk}&to={newest.pk}",
         f"{shared}restore/{first.pk}/",
+        f"/admin/proofroom_briefs/brief/{Brief.objects.get().pk}/compare/?from=1&to=2",
     ]
     return asked + [
         "/admin/" + re.sub(r"<(\w+)>", lambda found: values.get(found[1], found[1]), _own(address))

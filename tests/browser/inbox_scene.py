@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from content.models import Layer, Post
-from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from tests import make
 
@@ -16,13 +15,13 @@ _TITLES = (
 )
 
 
-def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
-    """Create five posts: an agent corrects search texts, others change a number, a slug and a module."""
+def full(titles: tuple[str, ...] = _TITLES, typo: str = " is") -> list[Post]:
+    """Create five posts: an agent corrects a typo in search texts, others change a number, a slug and a module."""
     seo, writer = make.agent_actor(), make.agent_actor("proofreader")
     posts = [
         make.post(
             title,
-            metaDescription=f"{title}: what you need,  and how it is done",
+            metaDescription=f"{title}: what you need, and how it {typo} done",
             excerpt="Use 60 g of coffee for a litre of water, and take your time",
         )
         for title in titles
@@ -35,19 +34,15 @@ def full(titles: tuple[str, ...] = _TITLES) -> list[Post]:
     make.staged(second, {"slug": "espresso-without-a-cafe"}, by=seo)
     text = "Use 60 g of coffee for a litre of water, and take your time."
     make.staged(third, {"excerpt": text}, layer=Layer.REVIEW)
-    make.staged(
-        fourth,
-        edit=lambda document: document_edits.add_module(
-            document, type="prose", content_markdown="Burrs cut evenly; blades do not."
-        )[0],
-        by=writer,
+    make.staged_addition(
+        fourth, type="prose", content_markdown="Burrs cut evenly; blades do not.", by=writer
     )
     return posts
 
 
-def translated(titles: tuple[str, ...] = _TITLES) -> list[Post]:
+def translated(titles: tuple[str, ...] = _TITLES, typo: str = " is") -> list[Post]:
     """Create German translations: one current, one outdated, one only proposed."""
-    posts = full(titles)
+    posts = full(titles, typo)
     for post in posts[:2]:
         create_translation(post_id=post.pk, locale="de", actor=make.actor("admin"))
     make.edited(posts[1], {"title": "Espresso at home, without noise"})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import colorsys
+from collections.abc import Sequence
 
 from PIL import Image, ImageDraw
 
@@ -36,10 +37,10 @@ def drawn(number: int, size: tuple[int, int] = (900, 600)) -> Image.Image:
     return image
 
 
-def library() -> list[Asset]:
+def library(names: Sequence[str] = NAMES) -> list[Asset]:
     """Create eight images and a document; a post uses the first."""
     made = []
-    for number, name in enumerate(NAMES):
+    for number, name in enumerate(names):
         kind = "PNG" if name.endswith("png") else "JPEG"
         content = encoded(drawn(number, _SHAPES[number % 4]), kind)
         said = "A sun above the water" if number % 2 else ""

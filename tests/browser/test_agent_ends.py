@@ -69,7 +69,7 @@ def test_a_run_is_heard_of_while_typed_words_stay(
     with sqlite3.connect(tmp_path / NAME, timeout=20) as database:
         database.execute("UPDATE agents_app_agentrun SET doing = 'Calling search_media'")
     page.locator("[data-doing]", has_text="Using Search media").wait_for()
-    assert not [address for address in asked if "/status/" in address], "told, never asked"
+    assert not [address for address in asked if "/status/" in address], "pushed, never polled"
     page.keyboard.press("Escape")
     prepare(tmp_path, ENDS.format(post=post, run=run))
 

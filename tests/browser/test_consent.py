@@ -26,7 +26,7 @@ def choose(settings: Any, **values: object) -> None:
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update=values)
 
 
-def test_nothing_is_sent_before_somebody_agrees_or_after_they_changed_their_mind(
+def test_nothing_is_sent_before_consent_or_after_its_withdrawal(
     calls: Calls, settings: Any
 ) -> None:
     choose(settings, analytics_consent=True)
@@ -87,7 +87,7 @@ def test_a_page_that_a_browser_kept_knows_what_was_answered_meanwhile(
     assert calls.sizes == [1, 1]
 
 
-def test_whoever_is_not_counted_is_not_asked(open_page: OpenPage, settings: Any) -> None:
+def test_uncounted_visitors_are_not_asked(open_page: OpenPage, settings: Any) -> None:
     choose(settings, analytics_consent=True)
     post = make.post()
     asked = []

@@ -9,9 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from content.models import Layer, Post
-from content.posts.edit import edit_post
 from content.posts.variations import create_variation
-from content.store import document_edits
 from tests import make
 from tests.browser.test_editor import opened
 from tests.site.test_page_queries import with_modules
@@ -20,16 +18,10 @@ from tests.site.test_pages import page as site_page
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
 
-def test_the_picture_of_the_hero_stands_in_lists_where_no_other_is_chosen(open_page: Any) -> None:
+def test_lists_show_the_heros_picture_without_a_featured_one(open_page: Any) -> None:
     post, picture = make.post(), make.image("kettle.png", alt_text="A kettle")
     hero, stored = make.module_id(post, "hero"), Path(picture.file.name).stem
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": str(picture.pk)}
-        ),
-    )
+    make.changed_module(post, hero, props={"imageId": str(picture.pk)}, by=make.actor("admin"))
     with_modules(site_page("News"), [("blog-list", {})])
 
     visitor = open_page(None)

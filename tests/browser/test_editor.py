@@ -93,7 +93,7 @@ def test_a_post_is_built_by_keyboard_and_saved(open_page: Any) -> None:
     assert [module.props["title"] for module in modules[4:]] == ["A callout", "A callout"]
 
 
-def test_whoever_saves_while_writing_in_a_new_module_writes_on_there(open_page: Any) -> None:
+def test_saving_while_writing_in_a_new_module_keeps_the_cursor(open_page: Any) -> None:
     post = make.post()
     page = open_page()
     opened(page, post)
@@ -149,7 +149,7 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     assert not Autosave.objects.exists()
 
 
-def test_what_is_typed_before_the_form_was_read_is_kept(open_page: Any) -> None:
+def test_input_typed_before_the_form_was_read_survives(open_page: Any) -> None:
     post = make.post()
     page = open_page()
     page.add_init_script(
@@ -199,7 +199,7 @@ def test_typing_past_the_offer_of_a_copy_loses_nothing(open_page: Any) -> None:
     assert ["post.excerpt", "Typed and left"] in left.entries
 
 
-def test_a_new_post_is_kept_before_it_is_created(open_page: Any) -> None:
+def test_a_new_post_is_autosaved_before_it_is_created(open_page: Any) -> None:
     page = open_page()
     page.goto("/admin/content/post/add/")
     page.fill("#title", "Not created yet")
@@ -383,7 +383,7 @@ def test_the_sidebar_can_be_hidden_and_comes_back_with_a_field_in_it(open_page: 
     expect(toggle).to_have_attribute("aria-expanded", "true")
 
 
-def test_the_outline_shows_where_in_a_long_post_somebody_is_and_what_they_changed(
+def test_the_outline_shows_the_position_and_changes_in_a_long_post(
     open_page: Any,
 ) -> None:
     post = make.post()
@@ -537,7 +537,7 @@ def test_a_save_that_fails_says_so_until_something_else_is_typed(open_page: Any)
     with page.expect_request("**/autosave/"):
         save.click()
     assert problem.inner_text().startswith("Not saved: you are logged out")
-    expect(problem.get_by_role("link", name="Log in in another window")).to_be_visible()
+    expect(problem.get_by_role("link", name="Log in again in another window")).to_be_visible()
     page.fill('[name="post.excerpt"]', "Typed on")
     problem.wait_for(state="hidden")
 
@@ -578,7 +578,7 @@ def test_what_is_typed_while_it_is_saved_is_offered_where_the_page_loads_anew(
     post = make.post(excerpt="Old")
     page = open_page()
     opened(page, post)
-    page.fill('[name="post.excerpt"]', "One ")  # stored without the blank, so the page loads anew
+    page.fill('[name="post.excerpt"]', "One ")  # stored without the blank, so the page loads again
     page.wait_for_selector("[data-save-state]:text('1 unsaved change · Unsaved changes backed up')")
     saves = held_back(page, r"/change/\?$")
     with page.expect_request(re.compile(r"/change/\?$")):

@@ -119,7 +119,7 @@ def test_typed_words_stay_and_ones_own_saving_is_no_news(enter: Enter, site: Any
     )
 
 
-def test_a_list_keeps_focus_and_waits_while_somebody_types(enter: Enter, site: Any) -> None:
+def test_a_list_keeps_focus_and_waits_while_the_user_types(enter: Enter, site: Any) -> None:
     _, (_, post_id) = site
     admin, editor = enter("admin"), enter("editor")
     listening(admin, "/admin/")

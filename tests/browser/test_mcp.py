@@ -18,8 +18,8 @@ from playwright.sync_api import expect
 
 from tests import make
 from tests.browser.conftest import WATCH, violations
+from tests.mcp.inside import HELLO
 from tests.mcp.running import Running, running
-from tests.mcp.test_gate import HELLO
 from tests.migrated import give_database
 from tests.served import prepare, served
 
@@ -160,7 +160,7 @@ CALL_FROM_PAGE = """async ([address, message]) => {
 }"""
 
 
-def test_a_page_of_another_port_of_this_machine_opens_a_session(
+def test_a_page_on_another_local_port_opens_a_session(
     site: tuple[str, Running], chromium: Any
 ) -> None:
     address, mcp = site

@@ -35,7 +35,7 @@ def drop(page: Any, *files: tuple[str, str, bytes]) -> None:
     page.evaluate(DROP, [sent])
 
 
-def test_three_are_dropped_and_one_is_refused_where_it_stands(open_page: Any) -> None:
+def test_three_files_are_dropped_and_one_is_refused_at_its_row(open_page: Any) -> None:
     page = open_page()
     page.goto(LIST)
     expect(page.locator("#media-results").first).to_contain_text(

@@ -9,13 +9,18 @@ import pytest
 from playwright.sync_api import expect
 
 from media.models import Asset
+from proofroom.definitions.richtext.markdown_writer import to_markdown
+from proofroom.definitions.richtext.schema import validate
+from proofroom_apps.imports.html_reader import SOURCE_IDS, blocks_of_html, frames_to_links
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
 from tests.browser.test_rich_text import PASTE, editor_of, go_to_end, save, text_of
+from tests.imports.html_cases import CASES
 from tests.media.pictures import picture
 from tests.receiver import Reply, reach, serving
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
 PASTE_FILE = """(place, bytes) => {
   const data = new DataTransfer();
   const content = Uint8Array.from(atob(bytes), (char) => char.charCodeAt(0));
@@ -138,7 +143,7 @@ def test_a_picture_on_the_clipboard_is_imported_and_undo_takes_it_out(open_page:
     assert words_of(text_of(posts[1])).replace("!", "") == "Text"
 
 
-def test_who_may_not_upload_is_told_so(open_page: Any) -> None:
+def test_users_who_may_not_upload_are_refused(open_page: Any) -> None:
     post = make.post(markdown="", locale="de")
     page = open_page("translator")
     editor = editor_of(page, post)
@@ -223,3 +228,37 @@ def test_a_slash_adds_a_module_below(open_page: Any) -> None:
     after = page.locator(f"#m-{make.module_id(post, 'prose')} + [data-module]")
     expect(after).to_have_attribute("data-module", "new-1")
     assert page.locator(".rt-page").first.inner_text().strip() == "Text"
+
+
+PASTED = """async (sources) => {
+  const { createEditor, documentOf } = await import("/static/cms/vendor/richtext.js");
+  return sources.map((html) => {
+    const content = { type: "doc", content: [{ type: "paragraph" }] };
+    const editor = createEditor({
+      element: document.createElement("div"), content, attributes: {}, onChange() {}, onMove() {}, onImages() {},
+      note: (name) => `[Image not imported: ${name}]`,
+    });
+    editor.view.pasteHTML(html);
+    return documentOf(editor);
+  });
+}"""
+
+
+def imported(html: str) -> dict[str, Any]:
+    blocks = frames_to_links(blocks_of_html(html))
+    for block in blocks:
+        attrs = block.get("attrs")
+        if isinstance(attrs, dict):
+            attrs.pop(SOURCE_IDS, None)
+    return {"type": "doc", "content": blocks}
+
+
+def test_the_editor_and_the_importer_make_the_same_of_html(open_page: Any) -> None:
+    page = open_page()
+    page.goto("/admin/")
+
+    pasted = page.evaluate(PASTED, [html for html, _said in CASES])
+
+    assert [to_markdown(document).strip() for document in pasted] == [said for _html, said in CASES]
+    assert [validate(document) for document in pasted] == [[]] * len(CASES)
+    assert pasted == [imported(html) for html, _said in CASES]

@@ -157,7 +157,7 @@ def test_a_note_stays_at_its_element_on_a_phone_and_speaks_german(open_page: Ope
         place, target = pin.bounding_box(), here.bounding_box()
         if (
             not place or not target
-        ):  # Pins are drawn anew when the page is laid out: this one is gone just then.
+        ):  # Pins are drawn again when the page is laid out: this one is gone just then.
             return False
         y = place["y"] + place["height"]
         return bool(target["y"] - 1 <= y <= target["y"] + target["height"] + 1)
@@ -196,7 +196,7 @@ def test_a_visitor_loads_nothing_of_it_and_is_counted(open_page: OpenPage) -> No
     assert page.context.cookies() == []
 
 
-def test_staff_and_whoever_refuses_send_nothing(open_page: OpenPage) -> None:
+def test_staff_and_refusing_visitors_send_nothing(open_page: OpenPage) -> None:
     post = make.post()
     for role, script in (("editor", ""), (None, "globalPrivacyControl"), (None, "doNotTrack")):
         page = open_page(role)

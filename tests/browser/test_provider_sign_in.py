@@ -69,7 +69,7 @@ def sign_in_there(page: Any, provider: str) -> None:
 
 
 @looks
-def test_somebody_new_logs_in_with_the_provider(
+def test_a_new_user_logs_in_with_the_provider(
     open_page: Any, live_server: Any, provider: str, dark: bool, width: int
 ) -> None:
     page = open_page(None, dark=dark, width=width)

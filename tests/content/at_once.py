@@ -47,12 +47,12 @@ def while_under_way(first: Callable[[], object], second: Callable[[], object]) -
         with transaction.atomic():
             first()
             waiting = pool.submit(run)
-            while not somebody_waits() and not waiting.done():
+            while not is_lock_awaited() and not waiting.done():
                 pass
         return waiting.result(timeout=60)
 
 
-def somebody_waits() -> bool:
+def is_lock_awaited() -> bool:
     """Return True if a PostgreSQL transaction waits for a lock."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")

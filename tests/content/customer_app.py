@@ -12,6 +12,7 @@ import pytest
 from django.conf import settings
 from django.test import override_settings
 
+from content.post_checks.registry import post_checks
 from proofroom.definitions import module_groups, modules, post_types, taxonomies
 
 
@@ -21,7 +22,7 @@ def customer_app(
 ) -> Iterator[None]:
     """Install a package `name` with these files. All registries are reloaded before and after."""
     for path in ("__init__.py", "modules/__init__.py", "module_groups/__init__.py",
-                 "post_types/__init__.py"):  # fmt: skip
+                 "post_types/__init__.py", "post_checks/__init__.py"):  # fmt: skip
         target = folder / name / path
         target.parent.mkdir(parents=True, exist_ok=True)
         target.touch()
@@ -32,7 +33,7 @@ def customer_app(
     try:
         with monkeypatch.context() as patch:
             patch.syspath_prepend(str(folder))
-            for registry in (modules, post_types, module_groups, taxonomies):
+            for registry in (modules, post_types, module_groups, taxonomies, post_checks):
                 patch.setattr(registry, "_found", None)
             with override_settings(INSTALLED_APPS=[*settings.INSTALLED_APPS, name]):
                 yield

@@ -10,10 +10,8 @@ from content.comparison.change_comparison import passages_at
 from content.layers import approve, digest_of
 from content.models import Layer, Post, Revision, Status
 from content.posts.decide import LayerOutcome, decide
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.variations import create_variation
-from content.store import document_edits
 from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.accounts.roles import GRANTS
 from proofroom.core.actor import Actor
@@ -95,12 +93,7 @@ def test_a_draft_is_published_with_what_is_accepted(layer: Layer) -> None:
 def test_a_passage_goes_live_and_the_others_stay() -> None:
     post = make.post()
     module = make.module_id(post, "prose")
-    make.staged(
-        post,
-        edit=lambda d: document_edits.update_module(
-            d, module, content_markdown="Grind fresh beans.\n\nPour hot water."
-        ),
-    )
+    make.staged_module(post, module, content_markdown="Grind fresh beans.\n\nPour hot water.")
     view = make.layers(post).ai_review
     change = next(iter(view.changes))
     first, second = passages_at(change, view.below, view.document)[:2]
@@ -128,7 +121,7 @@ def test_what_review_held_before_is_not_brought_along() -> None:
 
 
 @pytest.mark.parametrize("by", ["person", "agent"])
-def test_another_change_of_the_field_in_review_refuses_all_of_it(by: str) -> None:
+def test_another_review_change_of_the_field_refuses_the_whole_edit(by: str) -> None:
     post = make.post(status="draft")
     if by == "person":
         make.staged(post, {"title": "A colleague's"}, layer=Layer.REVIEW)
@@ -155,15 +148,9 @@ def test_another_change_of_the_field_in_review_refuses_all_of_it(by: str) -> Non
 
 def test_a_change_to_a_module_that_only_review_has_is_refused() -> None:
     post = make.post()
-    made = make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "One"})[0],
-        layer=Layer.REVIEW,
-    )
+    made = make.staged_addition(post, type="callout", props={"title": "One"}, layer=Layer.REVIEW)
     module = made.document.modules[-1].id
-    make.staged(
-        post, edit=lambda d: document_edits.update_module(d, module, props={"title": "Two"})
-    )
+    make.staged_module(post, module, props={"title": "Two"})
     before = state(post)
 
     with pytest.raises(Conflict):
@@ -176,11 +163,7 @@ def test_a_stale_digest_writes_nothing() -> None:
     post = make.post(status="draft")
     make.staged(post, {"title": "New", "excerpt": "Newer"})
     seen = digest_of(make.layers(post).ai_review.changes)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "Edited live"}),
-    )
+    make.edited(post, {"title": "Edited live"}, by=make.actor("admin"))
     before = state(post)
 
     with pytest.raises(Conflict) as refused:
@@ -252,17 +235,10 @@ def test_agents_ai_clients_tokens_and_who_lacks_a_right_are_refused(layer: Layer
     assert state(post) == before
 
 
-def test_the_module_that_an_agent_moved_and_added_goes_live_beside_those_of_review() -> None:
+def test_an_agents_module_changes_go_live_beside_reviews() -> None:
     post = make.post()
-    make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Review's"})[0],
-        layer=Layer.REVIEW,
-    )
-    made = make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Agent's"})[0],
-    )
+    make.staged_addition(post, type="callout", props={"title": "Review's"}, layer=Layer.REVIEW)
+    made = make.staged_addition(post, type="callout", props={"title": "Agent's"})
     added = made.document.modules[-1].id
 
     publish(post, f"modules.{added}")

@@ -32,7 +32,6 @@ from content.document.differences import Difference, DifferenceKind, ReferenceKi
 from content.document.document import ModuleDocument, PostDocument
 from content.document.labels import module_names
 from content.presenters.cards import cards_of_layer, fold_lines, lines_of
-from content.store import document_edits
 from proofroom.definitions import find_module, modules, props_of
 from proofroom.definitions.props import Prop
 from proofroom.definitions.richtext.markdown_reader import from_markdown
@@ -568,7 +567,7 @@ def test_a_moved_module_says_where_it_was_and_where_it_is() -> None:
 
 
 @pytest.mark.parametrize(("index", "place"), [(0, "first"), (1, "after Hero")])
-def test_an_added_module_says_where_it_stands(index: int, place: str) -> None:
+def test_an_added_module_shows_its_place(index: int, place: str) -> None:
     hero, callout = (
         ModuleDocument(id=name, type=name, instance_id=name) for name in ("hero", "callout")
     )
@@ -586,7 +585,7 @@ def test_an_added_module_says_where_it_stands(index: int, place: str) -> None:
     ("kind", "named"),
     [("media", "image"), ("post-reference", "reference"), ("form-reference", "reference")],
 )
-def test_of_references_only_those_to_media_are_images(kind: str, named: str) -> None:
+def test_only_media_references_are_images(kind: str, named: str) -> None:
     found = pieces([IDS[0]], [IDS[1]], ValueShape(kind))
 
     assert {piece["kind"] for piece in found} == {named}
@@ -605,7 +604,7 @@ def test_a_locked_module_says_so_when_it_comes_and_when_it_goes() -> None:
 
 
 @pytest.mark.parametrize(("kind", "is_loud"), [("price", True), ("space", False)])
-def test_what_is_more_than_words_stands_out(kind: DifferenceKind, is_loud: bool) -> None:
+def test_changes_beyond_wording_are_highlighted(kind: DifferenceKind, is_loud: bool) -> None:
     assert note_of(Difference(kind, (), "3 €", "4 €"), References()).is_loud is is_loud
 
 
@@ -776,12 +775,7 @@ def test_lost_words_are_never_safe(before: str, after: str) -> None:
 def test_a_shared_module_shows_what_it_brings_and_what_it_takes() -> None:
     shared = make.global_module(title="Only 3 €", ctaUrl=A)
     post = make.post()
-    make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(
-            d, type="callout", shared=("newsletter", str(shared.pk))
-        )[0],
-    )
+    make.staged_addition(post, type="callout", shared=("newsletter", str(shared.pk)))
     view = make.layers(post).ai_review
     references = references_of(view.changes, view.document, view.below, who=make.actor())
 

@@ -55,26 +55,26 @@ def test_a_migration_is_written_previewed_and_applied(shop: Path) -> None:
     out, _ = run("preview_content_migration", "shop", "0001")
     assert "1 modules" in out
     assert '"intro"' in out
-    assert "refused today" in out
+    assert "refused by the current definition" in out
     assert ModuleInstance.objects.get(type="hero").props == before
 
     call_command("migrate", "shop", verbosity=0)
     props = ModuleInstance.objects.get(type="hero").props
     assert (props["intro"], props["size"]) == (before["subtitle"], "large")
     assert "theme" not in props
-    with pytest.raises(CommandError, match="applied already"):
+    with pytest.raises(CommandError, match="already applied"):
         run("preview_content_migration", "shop", "0001")
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["nowhere", "hero", "--drop", "theme"], "No app has the label nowhere"),
-        (["shop", "hero"], "Say what changes"),
+        (["nowhere", "hero", "--drop", "theme"], "There is no app nowhere"),
+        (["shop", "hero"], "Name at least one change"),
         (["shop", "hero", "--default", "size", "large"], "is not JSON"),
-        (["shop", "hero", "--split", "subtitle"], "names that it is split into"),
-        (["shop", "hero", "--becomes", "nothing"], "No module is named nothing"),
-        (["shop", "blog", "--post-type", "--becomes", "page"], "Posts keep their type"),
+        (["shop", "hero", "--split", "subtitle"], "needs at least two new names"),
+        (["shop", "hero", "--becomes", "nothing"], "There is no module type nothing"),
+        (["shop", "blog", "--post-type", "--becomes", "page"], "only for modules"),
     ],
 )
 def test_what_is_asked_for_wrongly_writes_nothing(
@@ -91,7 +91,7 @@ def test_functions_are_left_to_be_written(shop: Path) -> None:
     )  # fmt: skip
     [path] = (shop / "migrations").glob("0001_*.py")
     text = path.read_text()
-    assert "Complete its functions." in out
+    assert "Next: complete its functions." in out
     assert "def convert_cta_url(value):" in text
     assert 'Split("subtitle", ("time", "unit"), split_subtitle)' in text
     compile(text, str(path), "exec")
@@ -105,5 +105,5 @@ def test_functions_are_left_to_be_written(shop: Path) -> None:
 def test_only_migrations_of_content_are_previewed(shop: Path) -> None:
     with pytest.raises(CommandError, match="no migration 0009"):
         run("preview_content_migration", "shop", "0009")
-    with pytest.raises(CommandError, match="applied already"):
+    with pytest.raises(CommandError, match="already applied"):
         run("preview_content_migration", "content", "0001")

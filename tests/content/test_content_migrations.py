@@ -90,7 +90,7 @@ def as_range(value: Json) -> dict[str, Json]:
         ),
     ],
 )
-def test_a_function_that_fails_is_told_with_the_post_and_the_value(step: Step, words: str) -> None:
+def test_a_failing_function_is_reported_with_the_post_and_the_value(step: Step, words: str) -> None:
     post = make.post("Garden room")
 
     with pytest.raises(CommandError) as refused:
@@ -99,14 +99,10 @@ def test_a_function_that_fails_is_told_with_the_post_and_the_value(step: Step, w
     assert str(refused.value).startswith(f"modules, 'Garden room' ({post.pk}): {words}")
 
 
-def test_a_function_that_fails_on_a_revision_is_told_with_its_version() -> None:
+def test_a_function_failing_on_a_revision_is_reported_with_its_version() -> None:
     post = make.post("Garden room")
     [module] = [one.id for one in load(post).modules if one.type == "hero"]
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda one: document_edits.update_module(one, module, props={"subtitle": "1-2"}),
-    )
+    make.changed_module(post, module, props={"subtitle": "1-2"}, by=make.actor("admin"))
 
     with pytest.raises(CommandError) as refused:
         carry_over(ChangeModule("hero", Split("subtitle", ("low", "high"), as_range)))
@@ -218,7 +214,7 @@ def test_a_value_that_takes_the_name_of_another_keeps_its_author() -> None:
     assert rows.count() == 1
 
 
-def test_the_author_of_a_dropped_value_is_not_that_of_the_next() -> None:
+def test_a_dropped_values_author_is_not_inherited() -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
     edit_post(post_id=post.pk, actor=make.actor("editor"), edit=with_hero(subtitle="Editor"))
@@ -231,13 +227,7 @@ def test_the_author_of_a_dropped_value_is_not_that_of_the_next() -> None:
 def test_an_override_that_a_post_lacks_replaces_nothing() -> None:
     post = make.post()
     place = make.placed(post, make.global_module())
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, place, overrides={"title": "For cyclists"}
-        ),
-    )
+    make.changed_module(post, place, overrides={"title": "For cyclists"}, by=make.actor("admin"))
     carry_over(ChangeModule("callout", Rename("tone", "title")))
     module = make.layers(post).live.module(place)
     assert module is not None
@@ -364,10 +354,7 @@ def test_a_draft_that_holds_nothing_any_more_is_empty(step: Step) -> None:
 def test_a_rejected_module_follows_where_the_post_has_no_other() -> None:
     post = make.post()
     props: JsonObject = {"title": "Subscribe"}
-    make.staged(
-        post,
-        edit=lambda document: document_edits.add_module(document, type="callout", props=props)[0],
-    )
+    make.staged_addition(post, type="callout", props=props)
     reject(post_id=post.pk, layer=Layer.AI_REVIEW, actor=make.actor("editor"))
     carry_over(ChangeModule("callout", Rename("title", "heading")))
     [rejected] = RejectedChange.objects.all()

@@ -13,13 +13,13 @@ from content.modules.global_modules import create_global, edit_global
 from proofroom.core.json import Json
 from proofroom.shared_content.models import SharedRevision
 from tests import make
-from tests.content.at_once import somebody_waits
+from tests.content.at_once import is_lock_awaited
 from tests.content.migrating import carry_over
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
 
-def test_an_edit_of_a_global_module_meanwhile_is_kept() -> None:
+def test_a_concurrent_edit_of_a_global_module_survives() -> None:
     admin = make.actor("admin")
     module = create_global(actor=admin, slug="news", type="callout", props={"title": "Old"})
     edits: list[Future[ModuleInstance]] = []
@@ -33,7 +33,7 @@ def test_an_edit_of_a_global_module_meanwhile_is_kept() -> None:
     def convert(value: Json) -> Json:
         if not edits:
             edits.append(pool.submit(edit))
-            while not somebody_waits() and not edits[0].done():
+            while not is_lock_awaited() and not edits[0].done():
                 pass
         return f"{value}!"
 

@@ -11,11 +11,9 @@ import pytest
 from django.utils import timezone
 
 from content.models import Post
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.posts.variations import create_variation, promote_variation
-from content.store import document_edits
 from content.store.traffic import change_variation
 from content.translations.translate import (
     create_translation,
@@ -93,7 +91,7 @@ def test_one_variation_per_name() -> None:
     assert Post.objects.filter(variation_of=post).count() == 1
 
 
-def test_those_that_start_at_once_have_all_visitors_at_most() -> None:
+def test_variations_started_at_once_have_at_most_all_visitors() -> None:
     post, actor = make.post(), make.actor("editor")
     made = [
         create_variation(post_id=post.pk, variation=name, actor=actor, weight=40) for name in "BCD"
@@ -129,18 +127,10 @@ def test_a_test_does_not_outlive_its_original() -> None:
 def test_an_edit_and_a_promotion_follow_each_other() -> None:
     post, actor = make.post(), make.actor("editor")
     made = create_variation(post_id=post.pk, variation="B", actor=actor)
-    edit_post(
-        post_id=made.pk,
-        actor=actor,
-        edit=lambda document: document_edits.patch_fields(document, {"title": "Won"}),
-    )
+    make.edited(made, {"title": "Won"}, by=actor)
 
     def edit() -> Post:
-        return edit_post(
-            post_id=post.pk,
-            actor=actor,
-            edit=lambda document: document_edits.patch_fields(document, {"slug": "moved"}),
-        )
+        return make.edited(post, {"slug": "moved"}, by=actor)
 
     def promote() -> Post:
         return promote_variation(post_id=post.pk, variation_id=made.pk, actor=actor)

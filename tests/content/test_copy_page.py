@@ -125,7 +125,7 @@ def test_a_copy_takes_as_many_statements_for_many_pages_as_for_one() -> None:
     assert counts[0] == counts[1]
 
 
-def test_what_stands_below_is_counted_before_any_of_it_is_read() -> None:
+def test_descendants_are_counted_before_they_are_read() -> None:
     top = page("top")
     for number in range(4):
         page(f"below{number}", top)

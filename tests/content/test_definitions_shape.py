@@ -7,8 +7,12 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.core.checks import run_checks
+from django.core.exceptions import ImproperlyConfigured
+from django.template.loader import get_template
 from jsonschema import Draft202012Validator
 
+from content.checks import check_definitions
 from proofroom.definitions import (
     Module,
     find_module_group,
@@ -19,7 +23,8 @@ from proofroom.definitions import (
     taxonomies,
 )
 from proofroom.definitions.props import json_schema
-from tests.content.test_definitions_fields import Every
+from tests.content.customer_app import customer_app
+from tests.content.test_definitions import Every
 
 FIELD_TYPES = {
     "text", "textarea", "richtext", "number", "boolean", "select", "multiselect", "date", "url",
@@ -143,3 +148,194 @@ def test_seo_defaults_are_complete_and_not_shared():
     assert find_post_type("page").seo() == {
         "noindex": False, "nofollow": False, "robotsJson": None,
     }  # fmt: skip
+
+
+MODULE = """
+    from proofroom.definitions import AIGuidance, Module, ModuleProps, Text, Link
+
+    class Tide(Module):
+        name = "tide"
+        stylesheet = "{sheet}"
+        label = "Tide"
+        description = "High and low water of the day."
+        ai = AIGuidance(layout_roles=({roles}))
+        allowed_post_types = ({types})
+
+        class Props(ModuleProps):
+            title: str = {title}
+"""
+
+GROUP = """
+    from proofroom.definitions import GroupModule, ModuleGroupDefinition
+
+    class Harbour(ModuleGroupDefinition):
+        name = "harbour"
+        label = "Harbour"
+        post_type = "{post_type}"
+        modules = (GroupModule("{module}", scope="{scope}", props={props}),)
+"""
+
+TYPE = """
+    from proofroom.definitions import PostType, TaxonomyUse
+
+    class Ship(PostType):
+        name = "ship"
+        label = "Ship"
+        url_pattern = "/ships/{{slug}}"
+        module_groups = ("{group}",)
+        default_module_group = "{default}"
+        taxonomies = (TaxonomyUse("{taxonomy}"),)
+        allowed_modules = ({module})
+"""
+
+
+def good_module(**parts: str) -> str:
+    return MODULE.format(
+        **{"roles": '"body",', "types": "", "title": "Text()", "sheet": ""} | parts
+    )
+
+
+def good_group(**parts: str) -> str:
+    good = {"post_type": "page", "module": "hero", "scope": "local", "props": "{}"}
+    return GROUP.format(**good | parts)
+
+
+def good_type(**parts: str) -> str:
+    good = {"group": "blog-default", "default": "blog-default", "taxonomy": "topics", "module": ""}
+    return TYPE.format(**good | parts)
+
+
+def test_what_ships_is_sound():
+    assert check_definitions() == []
+
+
+def test_the_checks_run_with_all_others():
+    assert check_definitions in run_checks.__self__.registered_checks  # type: ignore[attr-defined]  # a bound method
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "thing", "reason"),
+    [
+        ("modules/tide.py", good_module(), "module 'tide'", "no template modules/tide.html"),
+        (
+            "modules/tide.py",
+            good_module(sheet="tide.css"),
+            "module 'tide'",
+            "no stylesheet tide.css",
+        ),
+        (
+            "modules/tide.py",
+            good_module(sheet="../x.css"),
+            "module 'tide'",
+            "no stylesheet ../x.css",
+        ),
+        (
+            "modules/tide.py",
+            good_module(sheet="cms/icons.svg"),
+            "module 'tide'",
+            "no stylesheet cms/icons.svg",
+        ),
+        (
+            "modules/tide.py",
+            good_module().replace('ai = AIGuidance(layout_roles=("body",))', ""),
+            "module 'tide'",
+            "it has no ai",
+        ),
+        ("modules/tide.py", good_module(roles=""), "module 'tide'", "layout role is empty"),
+        ("modules/tide.py", good_module(roles='" ",'), "module 'tide'", "layout role is empty"),
+        ("modules/tide.py", good_module(types='"boat",'), "module 'tide'", "names 'boat'"),
+        ("modules/tide.py", good_module(title='"plain"'), "module 'tide'", "field function"),
+        (
+            "modules/tide.py",
+            good_module(title='Link(default="javascript:1")'),
+            "module 'tide'",
+            "default props are not valid",
+        ),
+        ("module_groups/h.py", good_group(module="nix"), "group 'harbour'", "no module 'nix'"),
+        ("module_groups/h.py", good_group(post_type="x"), "group 'harbour'", "no post type 'x'"),
+        ("module_groups/h.py", good_group(scope="static"), "group 'harbour'", "may not be static"),
+        (
+            "module_groups/h.py",
+            good_group(props='{"titel": "x"}'),
+            "group 'harbour'",
+            "There is no property 'titel'",
+        ),
+        ("post_types/s.py", good_type(group="nix"), "type 'ship'", "no module group 'nix'"),
+        ("post_types/s.py", good_type(), "type 'ship'", "'blog-default' is for 'blog'"),
+        ("post_types/s.py", good_type(default="nix"), "type 'ship'", "'nix' is not in"),
+        ("post_types/s.py", good_type(taxonomy="nix"), "type 'ship'", "no taxonomy 'nix'"),
+        ("post_types/s.py", good_type(module='"nix",'), "type 'ship'", "no module 'nix'"),
+    ],
+)
+def test_a_broken_definition_is_named_with_its_file(
+    tmp_path, monkeypatch, path, text, thing, reason
+):
+    with customer_app(tmp_path, monkeypatch, "harbour_app", {path: text}):
+        messages = [str(error) for error in check_definitions()]
+
+    found = [message for message in messages if reason in message]
+    assert found, messages
+    assert str(tmp_path / "harbour_app" / path) in found[0]
+    assert thing in found[0]
+
+
+@pytest.mark.parametrize(
+    ("printed", "is_wrong"),
+    [
+        ("{{ props.body }}", True),
+        ("{{ props.body|linebreaksbr }}", True),
+        ("{{ props.body|safe }}", True),
+        ("{% load modules %}{{ props.body|richtext:heading_ids }}", False),
+        ("{{ props.bodyNote }}", False),
+        ('{% include "modules/parts/heading.html" %}', False),
+    ],
+)
+def test_rich_text_that_a_template_prints_as_data_is_named(
+    tmp_path, monkeypatch, settings, printed, is_wrong
+):
+    folder = tmp_path / "templates" / "modules"
+    folder.mkdir(parents=True)
+    (folder / "tide.html").write_text(printed)
+    text = good_module().replace("title: str = Text()", "body: dict = RichText()")
+    text = text.replace("Text, Link", "RichText")
+    templates = [
+        {
+            **settings.TEMPLATES[0],
+            "DIRS": [tmp_path / "templates", *settings.TEMPLATES[0].get("DIRS", [])],
+        }
+    ]
+    settings.TEMPLATES = [*templates, *settings.TEMPLATES[1:]]
+
+    with customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}):
+        messages = [str(error) for error in check_definitions()]
+
+    assert (
+        any("prints props.body, which is rich text, as data" in one for one in messages) is is_wrong
+    )
+
+
+def test_an_introduction_of_rich_text_is_shown_as_html():
+    document = {
+        "type": "doc",
+        "content": [{"type": "paragraph", "content": [{"type": "text", "text": "A <b"}]}],
+    }
+    part = get_template("modules/parts/heading.html")
+
+    rich = part.render({"props": {"intro": document}})
+    plain = part.render({"props": {"intro": "One\ntwo"}})
+
+    assert rich.strip() == '<div class="lead"><p>A &lt;b</p></div>'
+    assert plain.strip() == '<p class="lead">One<br>two</p>'
+
+
+def test_two_definitions_of_one_name_are_refused_with_both_places(tmp_path, monkeypatch):
+    text = good_module().replace('"tide"', '"hero"')
+
+    with (
+        customer_app(tmp_path, monkeypatch, "harbour_app", {"modules/tide.py": text}),
+        pytest.raises(
+            ImproperlyConfigured,
+            match=r"proofroom_apps\.starter\.modules\.hero.*harbour_app\.modules",
+        ),
+    ):
+        modules.all()

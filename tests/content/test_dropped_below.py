@@ -112,7 +112,7 @@ def test_what_had_moved_before_stays_flagged() -> None:
     assert "post.title" in make.layers(post).ai_review.drifted
 
 
-def test_the_newer_stands_when_the_older_goes_live_or_is_changed_live() -> None:
+def test_the_newer_proposal_survives_live_changes_of_the_older() -> None:
     post = in_review()
     again(post)
     edit_post(

@@ -49,7 +49,7 @@ def test_pages_come_go_and_are_forgotten() -> None:
     assert EditingMark.objects.count() == 1
 
 
-def test_a_page_of_somebody_else_is_neither_taken_over_nor_closed() -> None:
+def test_another_users_page_is_neither_taken_over_nor_closed() -> None:
     post = make.post()
     key = mark(post)
 

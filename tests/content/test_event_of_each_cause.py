@@ -24,12 +24,16 @@ from content.presenters.canonical_json import import_post
 from content.store import document_edits
 from content.translations.translate import create_translation, propose_translation
 from proofroom.core.actor import Actor
+from proofroom.core.caching.content_version import content_version
 from proofroom.core.models import Event
 from proofroom.core.outbox.events import find_kind
 from tests import make
+from tests.conftest import RunOnCommit
 
 pytestmark = pytest.mark.django_db
+
 Work = Callable[[], object]
+
 POST_KEYS: Final = {"id", "type", "locale", "slug", "title", "status", "url", "changedPaths"}
 
 
@@ -38,11 +42,7 @@ def person() -> Actor:
 
 
 def edit(post: Post, **fields: Any) -> Work:
-    return lambda: edit_post(
-        post_id=post.pk,
-        actor=person(),
-        edit=lambda document: document_edits.patch_fields(document, fields),
-    )
+    return lambda: make.edited(post, fields, by=person())
 
 
 def staged(layer: Layer, *, live: str = "published", **fields: Any) -> Post:
@@ -178,7 +178,9 @@ def proposing() -> Work:
 
 
 LIVE: Final = ["post.updated", "post.approve"]
+
 PUBLISHED: Final = ["post.published", "post.publish"]
+
 CAUSES: Final[dict[str, tuple[Callable[[], Work], list[str]]]] = {
     "create a draft": (lambda: lambda: make.post(status="draft"), ["post.created"]),
     "create published": (lambda: make.post, ["post.created", *PUBLISHED]),
@@ -257,7 +259,7 @@ def test_an_operation_records_its_events_and_one_that_is_undone_none(cause: str)
             assert event.post_id is not None
 
 
-def test_what_webhooks_are_told_of_a_post() -> None:
+def test_webhook_payload_of_a_post() -> None:
     post = make.post(slug="brew")
     edit(post, title="New", excerpt="Short")()
 
@@ -275,7 +277,7 @@ def test_what_webhooks_are_told_of_a_post() -> None:
     assert (event.actor_name, event.via, event.cause_id, event.hop) == ("admin", "admin", None, 0)
 
 
-def test_what_is_told_of_a_variation_names_its_original() -> None:
+def test_notifications_of_a_variation_name_its_original() -> None:
     post = make.post()
     variation = create_variation(post_id=post.pk, variation="B", actor=make.actor())
     edit(variation, title="New")()
@@ -308,3 +310,35 @@ def test_what_an_agent_causes_says_which_event_made_it_run() -> None:
     ]
     said = set(rows.values_list("cause_id", "hop", "agent_id", "run_id", "via", "actor_id"))
     assert said == {(first.pk, 2, agent.agent_id, "run-1", "agent", agent.user.pk)}
+
+
+def rename(post: Post, title: str = "New") -> None:
+    make.edited(post, {"title": title})
+
+
+def test_an_event_goes_with_the_change_that_was_rolled_back(run_on_commit: RunOnCommit) -> None:
+    post = make.post()
+    before, version = Event.objects.count(), content_version()
+
+    @transaction.atomic
+    def rename_and_fail() -> None:
+        rename(post)
+        raise RuntimeError("after the write")
+
+    with run_on_commit() as callbacks, pytest.raises(RuntimeError):
+        rename_and_fail()
+
+    assert callbacks == []
+    assert Post.objects.get().title != "New"
+    assert (Event.objects.count(), content_version()) == (before, version)
+
+
+def test_staging_moves_no_content_version_and_live_writes_do() -> None:
+    post = make.post()
+    version = content_version()
+
+    make.staged(post, {"title": "Waits"})
+    assert content_version() == version
+    rename(post)
+
+    assert content_version() > version

@@ -62,7 +62,7 @@ def told(language: str, before: str, after: str) -> list[str]:
          ["Date changed: 9 Uhr → 10:30 Uhr", "Date changed: Montag → Dienstag"]),
     ],
 )  # fmt: skip
-def test_a_changed_fact_is_told(
+def test_a_changed_fact_is_reported(
     language: str, before: str, after: str, expected: list[str]
 ) -> None:
     assert told(language, before, after) == expected
@@ -137,7 +137,7 @@ def test_what_it_cannot_see_is_known() -> None:
         ("es", "Vuelva en dos semanas.", "Vuelva en dos meses.", ["Quantity changed: semanas → meses"]),
     ],
 )  # fmt: skip
-def test_changed_meaning_is_told(
+def test_changed_meaning_is_reported(
     language: str, before: str, after: str, expected: list[str]
 ) -> None:
     assert told(language, before, after) == expected

@@ -92,7 +92,7 @@ def test_a_capital_that_makes_another_word_is_read(before: str, after: str, lang
         ("let goverment = 5", "let government = 5", "en"),
     ],
 )
-def test_a_spelling_of_one_of_two_opposites_is_read(before: str, after: str, language: str) -> None:
+def test_a_misspelled_opposite_must_be_read(before: str, after: str, language: str) -> None:
     assert not is_harmless(before, after, language)
 
 

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from content.models import ModuleInstance, Post, PostModule
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.presenters.canonical_json import import_post
-from content.store import document_edits
 from proofroom.core.errors import NotAllowed
 from proofroom.core.models import Event
 from tests import make
@@ -40,12 +38,8 @@ def rich() -> Post:
         orderIndex=4,
         taxonomyTermIds=[str(make.term("Coffee").pk)],
     )
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.add_module(
-            document, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
-        )[0],
+    make.added_module(
+        post, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
     )
     return Post.objects.get(pk=post.pk)
 

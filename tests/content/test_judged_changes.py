@@ -279,7 +279,7 @@ def test_a_judgement_is_read_and_not_made_again(
     assert "ungrounded" in found["post.title"].live.flags
 
 
-def test_a_change_is_judged_with_one_query_however_many_words_it_asks_for(
+def test_a_change_is_judged_with_two_queries_however_many_words_it_asks_for(
     django_assert_num_queries: DjangoAssertNumQueries,
 ) -> None:
     from content.inbox.judgement import judge
@@ -289,7 +289,8 @@ def test_a_change_is_judged_with_one_query_however_many_words_it_asks_for(
     make.staged(post, {"excerpt": names, "title": "The goverment"})
     view = make.layers(post).ai_review
 
-    with django_assert_num_queries(1):
+    # The words of the site, and the editorial briefs.
+    with django_assert_num_queries(2):
         judge(post, view, view.changes)
 
 

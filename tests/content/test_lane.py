@@ -76,12 +76,7 @@ def test_lane_03_overrides_of_a_global_module_survive_submit_and_approve_and_tou
     for post in (one, other):
         edit_post(post_id=post.pk, actor=make.actor("editor"), edit=place)
     id_ = make.module_id(one, "callout")
-    make.staged(
-        one,
-        edit=lambda document: document_edits.update_module(
-            document, id_, overrides={"title": "Mine"}
-        ),
-    )
+    make.staged_module(one, id_, overrides={"title": "Mine"})
 
     submit(post_id=one.pk, actor=make.actor("editor"))
     assert make.layers(one).review.document.module(id_).overrides == {"title": "Mine"}
@@ -179,13 +174,7 @@ def test_lane_08_the_live_document_holds_nothing_unapproved() -> None:
 def test_lane_09_a_live_edit_made_after_staging_is_not_silently_reverted() -> None:
     post = make.post(excerpt="Old excerpt")
     make.staged(post, {"title": "Staged title"}, layer=Layer.REVIEW)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(
-            d, {"excerpt": "Live excerpt", "title": "Live title"}
-        ),
-    )
+    make.edited(post, {"excerpt": "Live excerpt", "title": "Live title"}, by=make.actor("admin"))
 
     review = make.layers(post).review
     assert review.changes.paths == ("post.title",)
@@ -211,12 +200,7 @@ def test_lane_10_a_second_run_and_a_second_call_build_on_the_first() -> None:
 def test_lane_11_rejecting_leaves_global_modules_and_no_orphans() -> None:
     shared = make.global_module()
     post = make.post()
-    make.staged(
-        post,
-        edit=lambda d: document_edits.add_module(
-            d, type="callout", shared=("newsletter", str(shared.pk))
-        )[0],
-    )
+    make.staged_addition(post, type="callout", shared=("newsletter", str(shared.pk)))
     make.staged(post, edit=add_callout())
     before = make.live_hash()
 
@@ -317,11 +301,7 @@ def test_lane_16_an_approval_of_what_a_live_edit_moved_is_refused() -> None:
     post = make.post(excerpt="Old")
     make.staged(post, {"title": "Staged", "excerpt": "Staged"}, layer=Layer.REVIEW)
     digest = digest_of(make.layers(post).review.changes)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "Live edit"}),
-    )
+    make.edited(post, {"title": "Live edit"}, by=make.actor("admin"))
 
     with pytest.raises(Conflict) as error:
         approve(post_id=post.pk, actor=make.actor("editor"), digest=digest)
@@ -367,11 +347,7 @@ def test_lane_18_restoring_a_revision_leaves_status_drafts_and_translations() ->
     first = post.revisions.get()
     german = make.post("Filterkaffee", locale="de", translation_of=post)
     delete_post(post_id=german.pk, actor=make.actor("admin"))
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("editor"),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "Second"}),
-    )
+    make.edited(post, {"title": "Second"})
     make.staged(post, {"excerpt": "Staged"})
 
     revert_to_revision(post_id=post.pk, revision_id=first.pk, actor=make.actor("editor"))

@@ -92,11 +92,7 @@ def test_lane_15_nothing_staged_is_seen_from_outside() -> None:
             {"title": f"{CANARY} title", "slug": f"{CANARY}-slug", "excerpt": CANARY},
             layer=layer,
         )
-        make.staged(
-            post,
-            layer=layer,
-            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": CANARY})[0],
-        )
+        make.staged_addition(post, type="callout", props={"title": CANARY}, layer=layer)
     client = Client()
 
     for path in (

@@ -17,7 +17,7 @@ from tests import make
 pytestmark = pytest.mark.django_db
 
 
-def test_all_layers_are_those_that_are_read_apart(
+def test_all_layers_equal_separately_read_ones(
     django_assert_num_queries: Callable[..., Any],
 ) -> None:
     post, other, someone = make.post(), make.post("Other"), make.actor()

@@ -10,8 +10,6 @@ from django.utils.dateparse import parse_datetime
 from content.document.changes import Change
 from content.layers import approve, digest_of, revert_run, submit
 from content.models import Layer, Post, Provenance
-from content.posts.edit import edit_post
-from content.store import document_edits
 from content.store.digest import read_digest, was_seen
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.json import Json
@@ -26,11 +24,7 @@ def approve_all(post: Post) -> None:
 
 
 def edit(post: Post, **patch: Json) -> None:
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    make.edited(post, patch)
 
 
 def test_what_a_person_staged_differently_stays_and_the_other_is_flagged() -> None:
@@ -164,7 +158,7 @@ def test_a_digest_holds_hundreds_of_changes() -> None:
     assert not was_seen(seen, replace(changes[7], after=8))
 
 
-def test_the_rest_of_review_stands_on_just_what_the_rows_hold() -> None:
+def test_the_rest_of_review_equals_the_stored_rows() -> None:
     post = make.post(status="draft")
     term = str(make.term("Coffee").pk)
     make.staged(

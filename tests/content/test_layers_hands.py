@@ -12,7 +12,6 @@ from django.utils import timezone
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
 from content.models import Layer, Post, Provenance
 from content.posts.create import propose_post
-from content.posts.edit import edit_post
 from content.posts.publish import publish_due_posts
 from content.posts.trash import delete_post
 from content.store import document_edits
@@ -28,10 +27,8 @@ EDITOR = "editor"
 
 def _added(post: Post, run_id: str = "run-1") -> str:
     """Create a callout added by an agent, now in Review."""
-    make.staged(
-        post,
-        by=make.agent_actor(run_id=run_id),
-        edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "By AI"})[0],
+    make.staged_addition(
+        post, type="callout", props={"title": "By AI"}, by=make.agent_actor(run_id=run_id)
     )
     submit(post_id=post.pk, actor=make.actor(EDITOR))
     return make.layers(post).review.document.modules[-1].id
@@ -67,9 +64,7 @@ def test_another_prop_of_that_module_is_no_conflict() -> None:
     post = make.post()
     id_ = _added(post)
     _title(post, id_, "By a person", layer=Layer.REVIEW)
-    make.staged(
-        post, edit=lambda d: document_edits.update_module(d, id_, props={"tone": "warning"})
-    )
+    make.staged_module(post, id_, props={"tone": "warning"})
 
     done = submit(post_id=post.pk, actor=make.actor(EDITOR))
 
@@ -124,18 +119,10 @@ def test_what_became_live_by_other_hands_is_no_longer_staged() -> None:
     post = make.post()
     make.staged(post, {"title": "B"})
 
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(EDITOR),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "B"}),
-    )
+    make.edited(post, {"title": "B"}, by=make.actor(EDITOR))
 
     assert post.drafts.get(layer=Layer.AI_REVIEW).is_empty
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(EDITOR),
-        edit=lambda d: document_edits.patch_fields(d, {"title": "C"}),
-    )
+    make.edited(post, {"title": "C"}, by=make.actor(EDITOR))
     assert not make.layers(post).ai_review.exists
 
 
@@ -164,12 +151,10 @@ def test_a_revision_can_be_restored_without_what_is_gone() -> None:
     )
     for post in (page, blog):
         _approve(post)
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor(EDITOR),
-            edit=lambda d: document_edits.patch_fields(
-                d, {"title": "Later", "parentId": None, "publishAt": None, "taxonomyTermIds": []}
-            ),
+        make.edited(
+            post,
+            {"title": "Later", "parentId": None, "publishAt": None, "taxonomyTermIds": []},
+            by=make.actor(EDITOR),
         )
     old = {post.pk: post.revisions.get(reason="approved") for post in (page, blog)}
     held = old[blog.pk].document
@@ -207,11 +192,7 @@ def test_a_placeholder_takes_no_schedule() -> None:
     post = propose_post(actor=make.agent_actor(), type="blog", fields={"title": "X"}).post
 
     with pytest.raises(RuleViolation) as error:
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor("admin"),
-            edit=lambda d: document_edits.patch_fields(d, {"publishAt": "2099-01-01T00:00:00Z"}),
-        )
+        make.edited(post, {"publishAt": "2099-01-01T00:00:00Z"}, by=make.actor("admin"))
 
     assert list(error.value.details) == ["publishAt"]
 
@@ -236,9 +217,7 @@ def test_an_added_module_that_moved_since_it_was_seen_is_not_approved() -> None:
     post = make.post()
     id_ = _added(post)
     digest = digest_of(make.layers(post).review.changes)
-    make.staged(
-        post, layer=Layer.REVIEW, edit=lambda d: document_edits.update_module(d, id_, index=1)
-    )
+    make.staged_module(post, id_, index=1, layer=Layer.REVIEW)
 
     with pytest.raises(Conflict):
         approve(post_id=post.pk, actor=make.actor(EDITOR), digest=digest)

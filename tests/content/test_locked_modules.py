@@ -145,7 +145,7 @@ def test_threat_52_a_revision_from_before_the_lock_does_not_undo_it() -> None:
     )
 
 
-def test_a_lock_is_set_by_those_who_edit_live_content() -> None:
+def test_locks_are_set_by_users_who_edit_live_content() -> None:
     post = make.post()
     made = ApiClient("editor").write(
         "POST", f"/api/posts/{post.pk}/modules", {"type": "callout", "locked": True}, expect=201

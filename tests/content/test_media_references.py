@@ -285,4 +285,4 @@ def test_rows_that_are_missing_stale_or_orphaned_are_mended(capsys):
     for _ in range(2):
         call_command("rebuild_media_references")
         assert rows() == right
-        assert capsys.readouterr().out == "Files are used in 3 places.\n"
+        assert capsys.readouterr().out == "Found 3 uses of files.\n"

@@ -288,7 +288,7 @@ def test_there_is_one_menu_of_a_slug_and_locale() -> None:
     refused("PUT", f"/api/menus/{other.pk}", {"slug": "main"}, 422, "slug_taken", "slug")
 
 
-def test_threat_06_an_id_of_another_kind_of_thing_is_no_menu() -> None:
+def test_threat_06_an_id_of_another_object_is_no_menu() -> None:
     post = make.post()
     menu()
     editor = ApiClient("editor")

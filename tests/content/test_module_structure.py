@@ -9,7 +9,6 @@ import pytest
 from content.document.document import PostDocument
 from content.models import CopyOrigin, Layer, Post
 from content.posts.edit import edit_post
-from content.store import document_edits
 from content.store.translation_status import states_of
 from content.translations.module_structure import (
     add_source_module,
@@ -27,12 +26,8 @@ def translated() -> tuple[Post, Post]:
     """Create a source with a module after its hero that its translation does not have."""
     source = make.post("Coffee")
     german = create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
-    edit_post(
-        post_id=source.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(
-            document, type="callout", props={"title": "Mind the heat"}, index=1
-        )[0],
+    make.added_module(
+        source, type="callout", props={"title": "Mind the heat"}, index=1, by=make.actor("admin")
     )
     return source, german
 
@@ -41,7 +36,7 @@ def types(post: Post) -> list[str]:
     return [module.type for module in make.layers(post).live.modules]
 
 
-def test_a_module_of_the_source_is_added_where_it_stands_there() -> None:
+def test_a_source_module_is_added_at_its_place_in_the_source() -> None:
     source, german = translated()
     callout = make.module_id(source, "callout")
 
@@ -72,11 +67,7 @@ def test_a_module_is_added_to_review_and_live_stays() -> None:
 
 def test_the_order_of_the_source_is_adopted_and_own_modules_follow() -> None:
     source, german = translated()
-    edit_post(
-        post_id=german.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(document, type="separator")[0],
-    )
+    make.added_module(german, type="separator", by=make.actor("admin"))
 
     def swap(document: PostDocument) -> PostDocument:
         hero, callout, prose, faq = document.modules

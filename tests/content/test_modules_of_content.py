@@ -74,7 +74,7 @@ def test_a_hero_leads_with_its_picture_and_has_two_buttons():
     assert "<h1>Post</h1>" in empty
 
 
-def test_text_stands_beside_its_picture_or_alone():
+def test_text_is_shown_beside_its_picture_or_alone():
     props: JsonObject = {
         "heading": "Yard", "content": paragraph("Early."), "imageId": UUID_, "side": "start",
         "size": "third", "caption": "Steam", "ctaLabel": "Go", "ctaUrl": "/go",

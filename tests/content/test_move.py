@@ -7,8 +7,6 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post, Revision
 from content.models.post import MAX_DEPTH
@@ -19,6 +17,7 @@ from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation
 from proofroom.core.models import Event
 from seo.models import Redirect
 from tests import make
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -313,8 +312,6 @@ def test_a_move_asks_as_much_for_many_pages_below_as_for_one() -> None:
     for post in (few, many):
         # Redirects are looked up and created one by one; this test only covers the lookup.
         Post.objects.filter(parent=post).update(published_at=None)
-        with CaptureQueriesContext(connection) as asked:
-            move(post, below=second)
-        counts.append(len(asked))
+        counts.append(count_queries(move, post, below=second))
 
     assert counts[1] - counts[0] == 11

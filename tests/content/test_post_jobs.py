@@ -63,7 +63,7 @@ def copied() -> list[str]:
 
 @pytest.mark.usefixtures("later")
 @pytest.mark.parametrize("at_a_time", [1, 2, 50])
-def test_a_worker_copies_what_stands_below(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_copies_the_descendants(at_a_time: int, monkeypatch: pytest.MonkeyPatch) -> None:
     top = tree()
     step = replace(STEPS["copy"], at_a_time=at_a_time)
     monkeypatch.setattr(jobs, "STEPS", {"copy": step})
@@ -196,7 +196,7 @@ def test_an_undo_that_was_cancelled_goes_on(monkeypatch: pytest.MonkeyPatch) -> 
         undo_job(job_id=job.pk, actor=admin)
 
 
-def test_an_undone_copy_keeps_what_was_changed_since_and_what_stands_above_it() -> None:
+def test_undoing_a_copy_keeps_edited_pages_and_their_ancestors() -> None:
     top = tree()
     _copy, job = start_copy(post_id=top.pk, actor=make.actor())
     leaf = Post.objects.get(path="/top-copy/middle/leaf")

@@ -115,11 +115,7 @@ def dead_picture(post: Post, items: list[JsonObject] | None = None) -> str:
 
 def set_props(post: Post, type_: str, props: JsonObject) -> None:
     module_id = make.module_id(post, type_)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(document, module_id, props=props),
-    )
+    make.changed_module(post, module_id, props=props, by=make.actor("admin"))
 
 
 def gallery(post: Post) -> Any:

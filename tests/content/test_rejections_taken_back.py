@@ -53,14 +53,16 @@ def shuffled(chance: Random) -> Callable[[PostDocument], PostDocument]:
 
     def edit(document: PostDocument) -> PostDocument:
         free = [module.id for module in document.modules if not module.locked]
-        document = document_edits.patch_fields(document, {"title": "Told anew", "excerpt": "Short"})
+        document = document_edits.patch_fields(
+            document, {"title": "Told again", "excerpt": "Short"}
+        )
         document = document_edits.remove_module(document, free.pop(chance.randrange(len(free))))
         for module_id in free:
             document = document_edits.update_module(
                 document, module_id, index=1 + chance.randrange(4)
             )
         first = document.modules[0].id
-        document = document_edits.update_module(document, first, props={"title": "Hero told anew"})
+        document = document_edits.update_module(document, first, props={"title": "Hero told again"})
         return document_edits.add_module(
             document, type="callout", props={"title": "Added"}, index=1 + chance.randrange(4)
         )[0]
@@ -69,16 +71,12 @@ def shuffled(chance: Random) -> Callable[[PostDocument], PostDocument]:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_rejected_and_taken_back_stands_as_if_nothing_had_been(seed: int) -> None:
+def test_a_withdrawn_rejection_restores_the_change(seed: int) -> None:
     chance = Random(seed)  # noqa: S311  # no secret
     post = make.post()
     layer = chance.choice([Layer.AI_REVIEW, Layer.REVIEW])
     for _ in range(3):
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor("admin"),
-            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Live"})[0],
-        )
+        make.added_module(post, type="callout", props={"title": "Live"}, by=make.actor("admin"))
     make.staged(post, layer=layer, edit=shuffled(chance))
     before = make.layers(post).view(layer)
     rows = set(QueuedChange.objects.values_list("path", "state"))
@@ -135,11 +133,7 @@ def test_the_words_stay_the_agents_and_the_entry_says_who_took_the_rejection_bac
 def test_an_order_comes_back_whole_though_one_position_of_it_was_rejected() -> None:
     post = make.post()
     for _ in range(2):
-        edit_post(
-            post_id=post.pk,
-            actor=make.actor("admin"),
-            edit=lambda d: document_edits.add_module(d, type="callout", props={"title": "Live"})[0],
-        )
+        make.added_module(post, type="callout", props={"title": "Live"}, by=make.actor("admin"))
     *_others, first, last = make.layers(post).live.order
     for module_id in (last, first):  # both to the top: one alone stands as it stood
         make.staged(post, edit=partial(document_edits.update_module, module_id=module_id, index=1))
@@ -196,7 +190,7 @@ def old(post: Post, rejection: int) -> None:
         (old, NotFound, "not_found"),
     ],
 )
-def test_where_something_stands_in_the_way_nothing_changes(
+def test_a_withdrawal_that_conflicts_changes_nothing(
     meanwhile: Callable[[Post, int], None], error: type[CmsError], code: str | None
 ) -> None:
     make.user("admin")
@@ -217,9 +211,7 @@ def test_where_something_stands_in_the_way_nothing_changes(
 def test_a_module_that_is_gone_and_one_of_another_post_are_refused() -> None:
     post, other = make.post(), make.post("Tee", locale="de")
     prose = make.module_id(post, "prose")
-    make.staged(
-        post, edit=lambda d: document_edits.update_module(d, prose, content_markdown="Told anew.")
-    )
+    make.staged_module(post, prose, content_markdown="Told again.")
     rejection = drop(post)
     edit_post(
         post_id=post.pk,

@@ -201,7 +201,7 @@ def test_any_text_becomes_a_valid_document_that_is_stable(text: str) -> None:
     st.lists(st.text(alphabet="abc\u00e9", min_size=1, max_size=5), min_size=1, max_size=8),
     st.data(),
 )
-def test_words_survive_whatever_stands_around_them(words: list[str], data: st.DataObject) -> None:
+def test_text_survives_any_surroundings(words: list[str], data: st.DataObject) -> None:
     around = st.sampled_from(
         [" ", "\n", "\n\n", "\n> ", "\n- ", "\n1. ", " **", "** ", " `", " | "]
     )

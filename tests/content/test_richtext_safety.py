@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -54,6 +56,7 @@ REFUSED = [
     None,
     7,
 ]
+
 ALLOWED = [
     ("https://example.org/a?b=c:d#e", "https://example.org/a?b=c:d#e"),
     ("HTTP://example.org", "HTTP://example.org"),
@@ -93,7 +96,7 @@ def test_threat_29_a_refused_address_is_never_a_link_or_an_image(href: object) -
 
 
 @pytest.mark.parametrize(("href", "expected"), ALLOWED)
-def test_an_allowed_address_is_kept(href: str, expected: str) -> None:
+def test_an_allowed_url_is_stored(href: str, expected: str) -> None:
     assert safe_href(href) == expected
     assert safe_href(expected) == expected
     assert validate(linked(href)) == []
@@ -211,3 +214,57 @@ def test_text_below_the_depth_limit_is_still_shown() -> None:
     assert to_text(document) == "deep"
     assert "deep" in to_markdown(document)
     assert validate(document) != []
+
+
+SLOW = {
+    "brackets": "[",
+    "images": "![",
+    "links": "[a](",
+    "references": "[a][",
+    "quotes": "> ",
+    "lists": "- ",
+    "emphasis": "*a_ ",
+    "openers": "**a ",
+    "ticks": "`a``b",
+    "pipes": "|",
+    "table": "a|b\n-|-\n",
+    "entities": "&#",
+    "angles": "<a",
+    "backslashes": "\\",
+    "definitions": "[a]: <b\n",
+    "tildes": "~~a~",
+    "breaks": "<br>",
+}
+
+
+def calls(source: str) -> int:
+    """Return the number of Python and C calls to read, check and write a text."""
+    count = 0
+
+    def seen(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        if event in ("call", "c_call"):
+            count += 1
+
+    sys.setprofile(seen)
+    try:
+        document = from_markdown(source)
+        validate(document)
+        to_html(document)
+        to_markdown(document)
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("case", SLOW)
+def test_threat_26_hostile_markdown_takes_linear_work(case: str) -> None:
+    unit = SLOW[case]
+    small, large = (unit * (size // len(unit)) for size in (1_000, 4_000))
+
+    # Four times the input: a quadratic step would make sixteen times the calls.
+    assert calls(large) < 6 * calls(small)
+
+
+def test_threat_26_lazy_lines_below_many_quotes_take_linear_work() -> None:
+    assert calls(">" * 50 + "a\n" * 2_000) < 6 * calls(">" * 50 + "a\n" * 500)

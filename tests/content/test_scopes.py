@@ -95,7 +95,7 @@ def test_a_section_is_a_page_and_all_below_it_in_every_language(docs: Post) -> N
     assert seen_by(make.actor("desk")) == {"Docs", "Install", "Handbuch", "Einrichten"}
 
 
-def test_terms_are_those_that_a_post_carries(docs: Post) -> None:
+def test_a_role_limited_to_terms_sees_posts_with_them(docs: Post) -> None:
     term = make.term("Coffee")
     make.post("Filter", taxonomyTermIds=[str(term.pk)])
 
@@ -220,7 +220,7 @@ def test_nobody_widens_their_section_by_its_first_page(docs: Post, reads_all: bo
     assert Post.objects.get(pk=guide.pk).path == "/guide"
 
 
-def test_a_term_is_not_taken_off_by_those_who_are_limited_to_it() -> None:
+def test_users_limited_to_a_term_cannot_remove_it() -> None:
     term = make.term("Coffee")
     post = make.post("Filter", taxonomyTermIds=[str(term.pk)])
     actor = limited(terms=[term.pk])

@@ -24,6 +24,7 @@ from proofroom.core.database.row_counts import RowCount
 from proofroom.core.models import Event
 from proofroom.core.search import ranked_rows
 from tests import make
+from tests.content.at_once import is_lock_awaited
 
 pytestmark = pytest.mark.django_db
 
@@ -165,11 +166,7 @@ def test_threat_25_operators_are_words_and_signs_are_nothing(words: str) -> None
 
 def test_what_is_written_is_found_at_once_and_what_it_replaced_no_more() -> None:
     post = page("A kettle")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("editor"),
-        edit=lambda document: document_edits.patch_fields(document, {"title": "A teapot"}),
-    )
+    make.edited(post, {"title": "A teapot"})
 
     assert found("kettle") == []
     assert found("teapot") == ["A teapot"]
@@ -275,7 +272,7 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def test_words_that_many_have_are_found_as_those_of_few(way: str) -> None:
+def test_common_words_are_found_like_rare_ones(way: str) -> None:
     page("Deep", body="kettle " * 60)
     page("Between", excerpt="Every kettle boils.", body="water " * 60)
     page("The kettle and a longer title than the others have")
@@ -357,24 +354,14 @@ def test_two_at_once_words_kept_anew_wait_for_a_write_that_is_under_way() -> Non
 
     with ThreadPoolExecutor(1) as pool:
         with transaction.atomic():
-            edit_post(
-                post_id=post.pk,
-                actor=make.actor("admin"),
-                edit=lambda document: document_edits.patch_fields(document, {"title": "A teapot"}),
-            )
+            make.edited(post, {"title": "A teapot"}, by=make.actor("admin"))
             waiting = pool.submit(again)
-            while not _somebody_waits() and not waiting.done():
+            while not is_lock_awaited() and not waiting.done():
                 pass
         assert waiting.result(timeout=60) == 1
 
     assert found("teapot") == ["A teapot"]
     assert found("kettle") == []
-
-
-def _somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(cursor.fetchone()[0])
 
 
 def test_what_is_outside_of_a_scope_is_neither_found_nor_counted() -> None:
@@ -400,7 +387,7 @@ def _alive_in(locale: str) -> QuerySet[Post]:
     "words",
     ["kettle", "kettle boils", "boils kettle kettle", "käse", "kase", "numb", "!", "absent"],
 )
-def test_keys_are_those_of_the_posts_that_are_found(
+def test_keys_equal_those_of_the_found_posts(
     way: str, monkeypatch: pytest.MonkeyPatch, words: str
 ) -> None:
     monkeypatch.setattr(ranked_rows, "MAX_OF_MANY", 3)

@@ -14,6 +14,7 @@ from content.models import Draft, ModuleInstance, Post, PostModule, Revision
 from content.store.layer_state import read_marks
 from media.models import Asset
 from proofroom.accounts.models import User
+from proofroom.briefs.models import Brief
 from proofroom.core.models import Event
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
@@ -32,7 +33,7 @@ def seed() -> str:
 
 def counts() -> dict[str, int]:
     models: tuple[Any, ...] = (
-        User, Post, PostModule, ModuleInstance, Term, Menu, Asset, Draft, Revision,
+        User, Post, PostModule, ModuleInstance, Term, Menu, Asset, Draft, Revision, Brief,
     )  # fmt: skip
     return {model.__name__: model.objects.count() for model in models}
 
@@ -58,6 +59,10 @@ def _is_what_the_contract_names() -> None:
     }  # fmt: skip
     assert set(Menu.objects.values_list("slug", "locale")) == {
         (slug, locale) for slug in ("main", "footer") for locale in ("en", "de")
+    }
+    assert set(Brief.objects.values_list("locale", "type", "section")) == {
+        ("", "", ""),
+        ("de", "", ""),
     }
     placed = PostModule.objects.filter(instance__global_slug="newsletter-callout")
     assert placed.values("post").distinct().count() == 2
@@ -122,7 +127,7 @@ def _changes_nothing_when_made_again() -> None:
     said = seed()
 
     assert counts() == before
-    assert "0 posts made" in said
+    assert "0 posts created" in said
     assert "0 proposals" in said
     assert Post.objects.filter(title="Changed by a person").exists()
 
@@ -166,7 +171,7 @@ def test_no_known_password_comes_to_a_site_that_people_use(case: str, settings: 
         ("off", "The account editor@example.com has been turned off."),
     ],
 )
-def test_accounts_that_are_somebody_elses_are_named_and_nothing_is_made(
+def test_names_of_existing_accounts_are_reported_and_nothing_is_created(
     case: str, told: str
 ) -> None:
     user = make.user("admin" if case in ("name", "case") else "editor")
@@ -183,5 +188,5 @@ def test_accounts_that_are_somebody_elses_are_named_and_nothing_is_made(
         call_command("seed", anywhere=True)
 
     assert str(refused.value).startswith(told)
-    assert "Nothing was made." in str(refused.value)
+    assert "Nothing was created." in str(refused.value)
     assert counts() == before

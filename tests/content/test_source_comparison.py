@@ -10,7 +10,6 @@ from content.document.changes import ABSENT
 from content.layers import open_layers
 from content.models import Post
 from content.posts.edit import edit_post
-from content.store import document_edits
 from content.translations.source_comparison import SourceComparison, compare_with_source
 from content.translations.translate import create_translation
 from proofroom.core.content_scope import ContentScope
@@ -57,11 +56,7 @@ def test_the_text_that_was_translated_is_found_behind_later_saves() -> None:
 def test_a_prop_is_found_by_the_module_of_the_source() -> None:
     source, german = translated()
     hero = make.module_id(source, "hero")
-    edit_post(
-        post_id=source.pk,
-        actor=make.actor("editor"),
-        edit=lambda document: document_edits.update_module(document, hero, props={"title": "Tea"}),
-    )
+    make.changed_module(source, hero, props={"title": "Tea"})
 
     found = compared(german)
     path = f"modules.{make.module_id(german, 'hero')}.props.title"
@@ -85,16 +80,8 @@ def test_modules_are_paired_in_the_order_of_the_source() -> None:
     source, german = translated()
     prose, faq = make.module_id(german, "prose"), make.module_id(german, "faq")
     hero = make.module_id(german, "hero")
-    edit_post(
-        post_id=german.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(document, type="callout", index=2)[0],
-    )
-    edit_post(
-        post_id=source.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.add_module(document, type="separator")[0],
-    )
+    make.added_module(german, type="callout", index=2, by=make.actor("admin"))
+    make.added_module(source, type="separator", by=make.actor("admin"))
 
     found = compared(german)
 

@@ -52,7 +52,7 @@ def test_a_proposed_translation_is_compared_field_by_field() -> None:
     assert (excerpt.kind, excerpt.source, excerpt.target) == ("price", "20 euros", "200 Euro")
 
 
-def test_what_is_in_a_new_module_stands_at_the_change_of_the_module() -> None:
+def test_mismatches_in_a_new_module_are_at_the_modules_change() -> None:
     source = make.post(markdown="It takes two weeks.")
     prose = make.module_id(source, "prose")
     made = propose_translation(

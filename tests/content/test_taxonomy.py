@@ -74,7 +74,7 @@ def test_terms_are_a_tree_in_their_order() -> None:
     assert page["meta"]["total"] == 2
 
 
-def test_terms_of_a_language_come_with_those_of_every_language() -> None:
+def test_a_languages_terms_include_the_shared_ones() -> None:
     term("Coffee")
     term("Kaffee", locale="de")
     term("Anything", locale="")
@@ -94,6 +94,7 @@ def test_a_term_is_made_with_a_slug_of_its_name() -> None:
         "taxonomy": "topics",
         "slug": "über-kaffee",
         "name": "Über Kaffee!",
+        "description": "",
         "parentId": None,
         "locale": "en",
         "orderIndex": 0,
@@ -101,6 +102,21 @@ def test_a_term_is_made_with_a_slug_of_its_name() -> None:
     assert content_version() > before
     event = Event.objects.get(name="content.changed")
     assert event.payload["what"] == "term"
+
+
+def test_a_description_is_written_checked_and_listed() -> None:
+    client = ApiClient("editor")
+    made = client.write(
+        "POST", TERMS, {"name": "Tea", "description": "Leaves\r\nand water"}, expect=201
+    )
+    address = f"/api/taxonomy-terms/{made['id']}"
+
+    assert made["description"] == "Leaves\nand water"
+    assert client.read(TERMS)["data"][0]["description"] == "Leaves\nand water"
+    for bad in ("x" * 5001, "a\x07b", 4):
+        refused("PATCH", address, {"description": bad}, 422, "invalid", "description")
+    assert client.write("PATCH", address, {"name": "Teas"})["description"] == "Leaves\nand water"
+    assert client.write("PATCH", address, {"description": ""})["description"] == ""
 
 
 def test_a_term_moves_and_what_was_read_can_be_put_back() -> None:
@@ -198,7 +214,7 @@ def test_bodies_that_do_not_fit_are_refused(body: dict[str, Any], key: str) -> N
     assert Term.objects.count() == 0
 
 
-def test_a_deleted_term_lets_those_below_it_move_up() -> None:
+def test_a_deleted_terms_children_move_up() -> None:
     top = term("Top")
     middle = term("Middle", top)
     term("Bottom", middle)

@@ -10,7 +10,9 @@ import pytest
 
 from content.layers import approve, digest_of, open_layers, stage, submit
 from content.models import Layer, Post, Provenance, Revision
+from content.posts.create import create_post
 from content.posts.edit import edit_post
+from content.posts.move import Place, move_posts
 from content.store import document_edits
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
@@ -20,8 +22,8 @@ from tests import make
 from tests.content.at_once import at_once
 
 OPERATIONS = 70
-FIELDS = ("title", "excerpt", "metaTitle", "metaDescription")
 
+FIELDS = ("title", "excerpt", "metaTitle", "metaDescription")
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.services]
 
@@ -187,11 +189,7 @@ def test_an_approval_and_a_live_edit_at_once_lose_no_update() -> None:
 
         approved, edited = at_once(
             lambda: approve(post_id=post.pk, actor=admin, digest=digest),  # noqa: B023
-            lambda: edit_post(
-                post_id=post.pk,  # noqa: B023
-                actor=editor,  # noqa: B023
-                edit=lambda document: document_edits.patch_fields(document, {"title": "Edited"}),
-            ),
+            lambda: make.edited(post, {"title": "Edited"}, by=editor),  # noqa: B023
         )
 
         post.refresh_from_db()
@@ -230,3 +228,87 @@ def test_of_writers_with_one_version_exactly_one_succeeds() -> None:
     assert {error.current for error in refused} == {2}
     post.refresh_from_db()
     assert post.version == 2
+
+
+def test_of_concurrent_posts_with_one_slug_exactly_one_is_created() -> None:
+    by = make.actor("editor")
+
+    answers = at_once(
+        *[lambda: create_post(actor=by, type="blog", fields={"title": "Same"}) for _ in range(6)]
+    )
+
+    refused = [answer for answer in answers if isinstance(answer, CmsError)]
+    assert len(refused) == 5
+    assert {(error.code, *error.details) for error in refused} == {("slug_taken", "slug")}
+    assert Post.objects.count() == 1
+
+
+def test_two_pages_put_below_each_other_at_once_make_no_cycle() -> None:
+    by = make.actor("editor")
+    for number in range(5):
+        one, other = (
+            create_post(actor=by, type="page", fields={"title": f"{name} {number}"})
+            for name in ("One", "Other")
+        )
+
+        def below(child: Post, parent: Post) -> Post:
+            return make.edited(child, {"parentId": str(parent.pk)}, by=by)
+
+        answers = at_once(lambda: below(one, other), lambda: below(other, one))  # noqa: B023
+
+        refused = [answer for answer in answers if isinstance(answer, CmsError)]
+        assert [error.code for error in refused] == ["parent_cycle"]
+        parents = set(
+            Post.objects.filter(pk__in=[one.pk, other.pk]).values_list("parent_id", flat=True)
+        )
+        assert None in parents
+        assert len(parents) == 2
+
+
+def test_parents_and_children_renamed_at_once_end_at_the_right_address() -> None:
+    by = make.actor("editor")
+    for number in range(8):
+        parent = create_post(actor=by, type="page", fields={"title": f"Parent {number}"})
+        child = create_post(
+            actor=by, type="page", fields={"title": f"Child {number}", "parentId": str(parent.pk)}
+        )
+
+        def rename(post: Post, slug: str) -> Post:
+            return make.edited(post, {"slug": slug}, by=by)
+
+        answers = at_once(
+            lambda: rename(parent, f"p{number}"),  # noqa: B023
+            lambda: rename(child, f"c{number}"),  # noqa: B023
+        )
+
+        assert not [answer for answer in answers if isinstance(answer, CmsError)]
+        child.refresh_from_db()
+        assert child.path == f"/p{number}/c{number}"
+
+
+def test_pages_moved_below_each_other_and_put_in_order_at_once_stay_a_tree() -> None:
+    by = make.actor("editor")
+    for number in range(4):
+        one, other, third = (
+            create_post(actor=by, type="page", fields={"title": f"{name} {number}"})
+            for name in ("One", "Other", "Third")
+        )
+        create_post(
+            actor=by, type="page", fields={"title": f"Below {number}", "parentId": str(one.pk)}
+        )
+
+        answers = at_once(
+            lambda: move_posts(post_ids=[one.pk, third.pk], place=Place(other.pk), actor=by),  # noqa: B023
+            lambda: move_posts(post_ids=[third.pk, other.pk], place=Place(one.pk), actor=by),  # noqa: B023
+            lambda: move_posts(post_ids=[third.pk], place=Place(None, other.pk), actor=by),  # noqa: B023
+        )
+
+        refused = [answer for answer in answers if isinstance(answer, CmsError)]
+        assert "parent_cycle" in [error.code for error in refused]
+        assert {error.code for error in refused} <= {"parent_cycle", "stale_place"}
+        one.refresh_from_db()
+        other.refresh_from_db()
+        assert None in (one.parent_id, other.parent_id)
+        for post in Post.objects.select_related("parent"):
+            above = post.parent.path if post.parent is not None else ""
+            assert post.path == f"{above}/{post.slug}"

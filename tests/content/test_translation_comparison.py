@@ -122,7 +122,7 @@ def test_an_answer_that_dropped_and_turned_what_the_source_says() -> None:
     ]
 
 
-def test_paths_are_those_of_the_translation_and_places_lead_into_the_value() -> None:
+def test_mismatches_have_paths_of_the_translation_and_positions_in_the_value() -> None:
     source = document("en", faq(*QUESTIONS))
     target = document("de", faq(*QUESTIONS[:1], ("Wie lange?", "Vier Tage."), ("Wo?", "In Wien.")))
 
@@ -230,7 +230,7 @@ def test_shared_modules_are_compared_by_what_the_translation_has_of_its_own() ->
     )  # fmt: skip
 
 
-def test_settings_that_are_not_translated_stay_those_of_the_source() -> None:
+def test_untranslated_settings_stay_equal_to_the_sources() -> None:
     source = document("en", ("hero", {"title": "Welcome", "theme": "light"}))
     target = document("de", ("hero", {"title": "Willkommen", "theme": "dark"}))
 

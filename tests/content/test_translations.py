@@ -34,20 +34,12 @@ def translated(post: Post, locale: str = "de", role: str = "editor", **words: An
 
 
 def edit(post: Post, role: str = "editor", **patch: Json) -> None:
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(role),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    make.edited(post, patch, by=make.actor(role))
 
 
 def edit_module(post: Post, type: str, role: str = "editor", **props: Json) -> None:
     id_ = make.module_id(post, type)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(role),
-        edit=lambda document: document_edits.update_module(document, id_, props=props),
-    )
+    make.changed_module(post, id_, props=props, by=make.actor(role))
 
 
 def state(post: Post) -> TranslationState:
@@ -69,12 +61,8 @@ def test_a_translation_says_what_its_source_says_with_modules_of_its_own() -> No
         taxonomyTermIds=[str(everywhere.pk), str(english.pk)],
     )
     shared = make.global_module()
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.add_module(
-            document, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
-        )[0],
+    make.added_module(
+        post, type="callout", shared=("newsletter", str(shared.pk)), props={"title": "Own"}
     )
 
     made = translated(post, title="Filterkaffee")
@@ -199,7 +187,7 @@ def test_a_slug_that_is_taken_is_refused_and_another_can_be_given() -> None:
     assert translated(post, slug="filterkaffee").slug == "filterkaffee"
 
 
-def test_a_translation_stands_below_the_translation_of_the_parent() -> None:
+def test_a_translations_parent_is_the_parents_translation() -> None:
     def page(title: str, **fields: Json) -> Post:
         return create_post(actor=make.actor(), type="page", fields={"title": title, **fields})
 
@@ -250,7 +238,7 @@ def test_what_changes_in_the_source_is_stale_until_it_is_written_again() -> None
     assert state(made).stale_paths == (theme,)
 
 
-def test_a_module_that_comes_or_goes_in_the_source_is_told() -> None:
+def test_added_and_removed_source_modules_are_reported() -> None:
     post = make.post()
     made = translated(post)
     faq, of_faq = make.module_id(made, "faq"), make.module_id(post, "faq")

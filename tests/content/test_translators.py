@@ -187,7 +187,7 @@ class Table(ModuleProps):
 
 
 @pytest.mark.parametrize(("icon", "is_allowed"), [("bolt", True), ("lock", False)])
-def test_nor_are_those_in_a_list_of_a_list(icon: str, is_allowed: bool) -> None:
+def test_only_texts_may_change_in_nested_lists(icon: str, is_allowed: bool) -> None:
     prop = props_of(Table)["columns"]
     before: list[Json] = [{"title": "Fast", "rows": [{"label": "One", "icon": "bolt"}]}]
     after: list[Json] = [{"title": "Schnell", "rows": [{"label": "Eins", "icon": icon}]}]

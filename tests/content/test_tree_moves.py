@@ -11,9 +11,7 @@ from content.models import Post, TreeMove
 from content.paths import tree_changes
 from content.paths.url_patterns import create_pattern
 from content.posts.create import create_post
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post, restore_post
-from content.store import document_edits
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 from seo.models import Redirect
@@ -37,11 +35,7 @@ def page(slug: str, parent: Post | None = None, **fields: Any) -> Post:
 
 
 def edit(post: Post, **patch: Any) -> Post:
-    return edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    return make.edited(post, patch)
 
 
 def paths() -> set[str]:
@@ -200,7 +194,7 @@ def test_an_address_that_was_taken_meanwhile_is_left_alone(client: Client) -> No
     assert client.get("/about/jobs").status_code == 200
 
 
-def test_a_new_parent_moves_what_stands_below_too(run_on_commit: RunOnCommit) -> None:
+def test_a_new_parent_moves_the_descendants_too(run_on_commit: RunOnCommit) -> None:
     top = tree()
     firm = page("firm")
 

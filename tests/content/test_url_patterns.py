@@ -401,7 +401,7 @@ def test_a_variation_has_no_address_of_its_own() -> None:
     assert (path_of(post), path_of(other)) == ("/news/tea", "")
 
 
-def test_ai_clients_are_told_the_patterns_that_stand() -> None:
+def test_ai_clients_read_the_current_patterns() -> None:
     assert done("get_post_type_config", postType="blog")["urlPatterns"] == ["/blog/{slug}"]
 
     pattern("/neues/{slug}", locale="de")

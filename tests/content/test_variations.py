@@ -31,11 +31,7 @@ def varied(post: Post, name: str = "B", **words: Any) -> Post:
 
 
 def edit(post: Post, **patch: Json) -> None:
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    make.edited(post, patch)
 
 
 def change(post: Post, edit: Any) -> None:

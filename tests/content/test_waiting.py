@@ -112,7 +112,7 @@ def _step(post: Post, chance: Random) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_after_any_steps_the_rows_are_those_made_from_scratch(seed: int) -> None:
+def test_after_any_steps_the_rows_equal_a_rebuild(seed: int) -> None:
     chance = Random(seed)  # noqa: S311  # no secret
     post = make.post()
     make.staged(post, {"title": "New", "metaTitle": "New too", "excerpt": "And this"})
@@ -226,8 +226,8 @@ def test_a_row_names_the_place_of_its_change_without_ids() -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
     make.staged(post, {"excerpt": "New"})
-    make.staged(post, edit=lambda d: document_edits.update_module(d, hero, props={"title": "New"}))
-    make.staged(post, edit=lambda d: document_edits.add_module(d, type="callout")[0])
+    make.staged_module(post, hero, props={"title": "New"})
+    make.staged_addition(post, type="callout")
 
     subjects = QueuedChange.objects.values_list("subject", flat=True)
     assert set(subjects) == {"post.excerpt", "module.hero.title", "module.callout"}

@@ -25,9 +25,10 @@ UNLIMITED: Final = (
     "/api/taxonom",
     "/api/public",
     "/api/agents/",
+    "/api/briefs",
     "/api/forms",
 )
-"""Visible to every role with the permission: shared files, terms, agents and forms."""
+"""Visible to every role with the permission: shared files, terms, agents, briefs and forms."""
 
 
 def calls() -> list[Any]:

@@ -48,6 +48,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_media_categories": (ALL, {}),
     "media_where_used": (ALL, {"id": "FILE"}),
     "search_media": (ALL, {"q": "picture"}),
+    "get_editorial_brief": (ALL, {"type": "blog", "locale": "de"}),
     "get_global_module": (ALL, {"globalSlug": "newsletter"}),
     "get_module_group": (ALL, {"name": "blog-default"}),
     "get_post_revision": (ALL, {"postId": "POST", "revisionId": "REVISION"}),

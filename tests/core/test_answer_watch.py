@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import psycopg
@@ -11,14 +11,13 @@ from django.db import connection
 
 from proofroom.core.database.postgresql import answer_watch as module
 from proofroom.core.database.postgresql.answer_watch import AnswerWatch
+from proofroom.core.database.postgresql.connection import PooledConnection
 from proofroom.core.database.postgresql.pool import ConnectionPool
-from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
 
 pytestmark = [
     pytest.mark.django_db,
     pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL"),
 ]
-Ask = Callable[[ReadingConnection, str], Any]
 
 
 @pytest.fixture
@@ -30,21 +29,18 @@ def watch(monkeypatch: pytest.MonkeyPatch) -> AnswerWatch:
 
 
 @pytest.fixture
-def opened(watch: AnswerWatch) -> Iterator[ReadingConnection]:
+def opened(watch: AnswerWatch) -> Iterator[PooledConnection]:
     parameters = connection.get_connection_params()
-    with ReadingConnection.connect(**{**parameters, "autocommit": True}) as one:
+    with PooledConnection.connect(**{**parameters, "autocommit": True}) as one:
         yield one
 
 
-@pytest.fixture(params=["cursor", "prepared"])
-def ask(request: pytest.FixtureRequest) -> Ask:
-    if request.param == "cursor":
-        return lambda one, sql: one.execute(sql).fetchall()
-    return lambda one, sql: one.reads.rows(sql, [])
+def ask(one: PooledConnection, sql: str) -> list[tuple[Any, ...]]:
+    return one.execute(sql).fetchall()
 
 
 def test_an_answer_that_is_overdue_ends_the_connection(
-    watch: AnswerWatch, opened: ReadingConnection, ask: Ask, caplog: pytest.LogCaptureFixture
+    watch: AnswerWatch, opened: PooledConnection, caplog: pytest.LogCaptureFixture
 ) -> None:
     watch.add(opened, "default")
 
@@ -52,24 +48,24 @@ def test_an_answer_that_is_overdue_ends_the_connection(
         ask(opened, "SELECT 1 FROM pg_sleep(3)")
 
     assert opened.broken
-    assert "said nothing for 0.05 seconds" in caplog.text
+    assert "no answer from PostgreSQL for 0.05 seconds" in caplog.text
 
 
 def test_one_that_waits_for_nothing_stays_open(
-    watch: AnswerWatch, opened: ReadingConnection, ask: Ask, monkeypatch: pytest.MonkeyPatch
+    watch: AnswerWatch, opened: PooledConnection
 ) -> None:
+    watch.limits["default"] = 60.0
     watch.add(opened, "default")
 
     assert ask(opened, "SELECT 1") == [(1,)]
     watch.limits["default"] = opened.answer_seconds = -1.0
     watch.look()
+    opened.answer_seconds = None  # otherwise the thread of the watch ends the next query
 
     assert ask(opened, "SELECT 1") == [(1,)]
 
 
-def test_without_a_limit_nothing_is_watched(
-    watch: AnswerWatch, opened: ReadingConnection, ask: Ask
-) -> None:
+def test_without_a_limit_nothing_is_watched(watch: AnswerWatch, opened: PooledConnection) -> None:
     watch.add(opened, "another")
     opened.asked_at = -1000.0
     watch.look()
@@ -78,12 +74,12 @@ def test_without_a_limit_nothing_is_watched(
 
 
 def test_the_pool_leaves_the_server_alone_and_uses_no_connection_of_before(
-    watch: AnswerWatch, ask: Ask
+    watch: AnswerWatch,
 ) -> None:
     parameters = connection.get_connection_params()
 
-    def connect() -> ReadingConnection:
-        one = ReadingConnection.connect(**{**parameters, "autocommit": True})
+    def connect() -> PooledConnection:
+        one = PooledConnection.connect(**{**parameters, "autocommit": True})
         one.pool = pool
         watch.add(one, "default")
         return one

@@ -70,6 +70,7 @@ def test_every_kind_has_an_index_of_what_runs() -> None:
         "content.Replacement",
         "content.DecisionBatch",
         "proofroom_imports.ImportRun",
+        "proofroom_privacy.PersonalDataRequest",
     }
     for each in job_runners:
         assert issubclass(each.model, BackgroundJob)
@@ -139,7 +140,7 @@ def test_a_job_waits_where_the_database_is_away(
 
 
 @pytest.mark.usefixtures("sent")
-def test_somebody_whose_account_is_inactive_has_nothing_more_done() -> None:
+def test_jobs_of_inactive_users_stop() -> None:
     job = new_job("Tea")
     user = make.user("admin")
     user.is_active = False

@@ -50,7 +50,7 @@ def test_a_loop_goes_on_after_any_error_and_says_so(
 
     assert (len(turns), loop.is_alive()) == (4, False)
     assert [(one.name, one.outcome) for one in measured] == [("thread notifications", "failed")] * 3
-    assert caplog.text.count("goes on after an error") == 2
+    assert caplog.text.count("continues after an error") == 2
     assert failed_loops()["notifications"]["error"] == "KeyError"
     (found,) = background_threads()
     assert (found.level, found.subject) == ("warn", "background threads")
@@ -82,6 +82,7 @@ def test_every_thread_that_lives_as_long_as_its_process_is_such_a_loop() -> None
         "proofroom/core/observability/background_loop.py",
         "proofroom/core/observability/health_checks.py",  # one question
         "proofroom/core/http_client/connection.py",  # one name
+        "proofroom/core/diagnostics/local_route.py",  # the end of one answer
         "proofroom/core/process_runner.py",  # the output of one program
         "proofroom/webhooks/http_calls.py",  # the calls of one round of deliveries
         "agents_app/providers/connection.py",  # the talk of one run

@@ -27,7 +27,7 @@ pytestmark = pytest.mark.django_db
 by_id = CompiledQuery(lambda post_id: Post.objects.filter(pk=post_id).values(*columns_of(Post)))
 
 
-def test_rows_are_those_of_the_queryset_for_each_argument() -> None:
+def test_rows_equal_the_querysets_for_each_argument() -> None:
     first, second = make.post("First"), make.post("Second")
 
     for post in (first, second, first):

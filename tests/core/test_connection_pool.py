@@ -72,7 +72,7 @@ def test_a_connection_that_answered_shows_that_the_server_is_back(
         assert calls == ["connect"] * 2
 
 
-def test_where_all_are_in_use_the_next_one_is_told() -> None:
+def test_with_all_connections_in_use_the_next_one_is_refused() -> None:
     connections = ConnectionPool(lambda: type("Open", (), {})(), max_size=1, timeout=0)
     connections.getconn()
 

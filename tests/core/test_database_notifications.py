@@ -135,7 +135,7 @@ class TestOnPostgresql:
         first.close()
         second.subscription.close()
 
-    def test_a_connection_that_ends_is_told_and_opened_again(self, heard: Heard) -> None:
+    def test_a_lost_connection_is_logged_and_reopened(self, heard: Heard) -> None:
         (pid,) = listening_sessions()
         with connection.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [pid])

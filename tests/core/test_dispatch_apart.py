@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
@@ -13,17 +12,14 @@ from proofroom.core import outbox
 from proofroom.core.models import Event
 from proofroom.core.tasks import sweep_events
 from tests import make
-from tests.core.listening import Listener, own_subscriptions, subscribe
+from tests.core.listening import Listener, subscribe
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("no_other_subscribers"),
+]
 NAME = "post.exported"
 POST = uuid4()
-
-
-@pytest.fixture(autouse=True)
-def _own() -> Iterator[None]:
-    with own_subscriptions():
-        yield
 
 
 def record() -> int:
@@ -44,7 +40,7 @@ class InTheOpen(Listener):
         super().__call__(event)
 
 
-def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone() -> None:
+def test_an_outside_subscriber_runs_last_without_transaction_in_one_worker() -> None:
     apart, other = InTheOpen("apart"), Listener("other")
     subscribe([NAME], apart, apart=True)
     subscribe([NAME], other)
@@ -58,7 +54,7 @@ def test_it_is_told_in_no_transaction_after_the_others_and_by_one_worker_alone()
         assert event.dispatched_at is not None
 
 
-def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> None:
+def test_a_failed_event_is_repeated_before_its_posts_later_ones() -> None:
     apart = Listener("apart", fails=lambda event: True)
     subscribe([NAME], apart, apart=True)
     first, second = record(), record()
@@ -74,7 +70,7 @@ def test_one_that_fails_is_told_again_before_the_later_ones_of_the_post() -> Non
     assert apart.ids == [first, second, third]
 
 
-def test_after_a_worker_that_died_it_is_told_again() -> None:
+def test_an_event_is_delivered_again_after_its_worker_died() -> None:
     class Dies(Listener):
         def __call__(self, event: Event) -> None:
             super().__call__(event)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from uuid import UUID, uuid4
 
@@ -17,18 +17,16 @@ from proofroom.core import outbox
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make
-from tests.content.at_once import at_once
+from tests.content.at_once import at_once, is_lock_awaited
 from tests.core.listening import Listener, own_subscriptions, subscribe
 
-pytestmark = [pytest.mark.services, pytest.mark.django_db(transaction=True)]
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("no_other_subscribers"),
+]
 NAME = "post.exported"
 ROW = "activity.exported"
-
-
-@pytest.fixture(autouse=True)
-def _own() -> Iterator[None]:
-    with own_subscriptions():
-        yield
 
 
 def record(post_id: UUID | None, name: str = NAME) -> int:
@@ -104,13 +102,13 @@ def test_a_later_event_waits_for_the_worker_that_has_an_earlier_one() -> None:
         # The worker with the first event has taken all existing ones: the third comes later.
         third = record(post)
         two = pool.submit(elsewhere(lambda: outbox.dispatch(third)))
-        while not two.done() and not somebody_waits():
+        while not two.done() and not is_lock_awaited():
             pass
         assert not two.done()
         go_on.set()
         assert (one.result(60), two.result(60)) == (False, False)
 
-    assert slow.ids == [], "who did not take the first is told of none of the later ones"
+    assert slow.ids == [], "without the first event it gets none of the later ones"
     assert written() == {str(post): [first, second, third]}
 
 
@@ -141,7 +139,7 @@ def test_what_another_worker_has_is_not_taken_along() -> None:
     assert written()[str(post)] == [first, later]
 
 
-def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
+def test_an_interrupted_worker_has_notified_nobody() -> None:
     post = uuid4()
     subscribe([NAME], Writes())
     first, second = record(post), record(post)
@@ -163,7 +161,7 @@ def test_a_worker_that_is_cut_off_in_the_middle_has_told_nobody() -> None:
     assert written()[str(post)] == [first, second]
 
 
-def test_a_writer_of_the_post_and_a_worker_that_tells_of_it_do_not_wait_in_a_circle() -> None:
+def test_a_writer_and_a_dispatching_worker_do_not_deadlock() -> None:
     post = make.post(title="First")
     Event.objects.update(dispatched_at="2026-01-01T00:00Z")
 
@@ -215,9 +213,3 @@ def test_words_are_forgotten_beside_a_worker_that_tells_of_them() -> None:
     assert told == sorted(set(told))
     assert not Event.objects.filter(pk__in=ids, dispatched_at__isnull=True).exists()
     assert not Event.objects.filter(pk__in=ids, forgotten_at__isnull=True).exists()
-
-
-def somebody_waits() -> bool:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        return bool(cursor.fetchone()[0])

@@ -11,7 +11,7 @@ from proofroom.core.diagnostics.doctor import CheckResult, workers
 pytestmark = pytest.mark.services
 
 
-def test_a_queue_that_no_worker_takes_from_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_queue_without_a_worker_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr("proofroom.core.diagnostics.doctor.WORKERS_ANSWER_WITHIN", (0.1,))
         nobody = list(workers())

@@ -16,6 +16,7 @@ from cms_project.env import Environment, example_of, load, own_variable, secrets
 from cms_project.folders import BASE_DIR
 from cms_project.logs import RedactingFormatter
 from cms_project.security import secret_key
+from tests.commands import run_command
 
 
 @pytest.fixture
@@ -75,7 +76,7 @@ def test_an_empty_value_counts_as_unset(environ):
 def test_a_language_code_that_no_column_holds_is_refused(environ):
     environ |= {"LOCALES": "en,zh-Hant-CN-x"}
     assert refusal() == [
-        "LOCALES is 'en,zh-Hant-CN-x': 'zh-Hant-CN-x' is no language code such as 'en' or 'pt-br'."
+        "LOCALES is 'en,zh-Hant-CN-x': 'zh-Hant-CN-x' is not a language code such as 'en' or 'pt-br'."
     ]
 
     environ |= {"LOCALES": "en,zh-Hant-CN-variant"}
@@ -89,7 +90,7 @@ def test_each_wrong_variable_gets_one_sentence(environ):
 
     assert refusal() == [
         "PORT is 'abc': should be a valid integer, unable to parse string as an integer.",
-        "LOCALES is 'en,1,2': '1' is no language code such as 'en' or 'pt-br'.",
+        "LOCALES is 'en,1,2': '1' is not a language code such as 'en' or 'pt-br'.",
         "THROTTLE_ANON is 'many': it must look like 100/hour (per second, minute, hour or day), or be off.",
     ]
 
@@ -136,9 +137,7 @@ def test_the_default_locale_is_one_of_the_locales(environ):
 def test_a_header_pair_needs_both_halves(environ):
     environ["MCP_AUTH_HEADER_NAME"] = "X-Key"
 
-    assert refusal() == [
-        "MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE go together; one is missing."
-    ]
+    assert refusal() == ["set both MCP_AUTH_HEADER_NAME and MCP_AUTH_HEADER_VALUE, or neither."]
 
 
 def test_a_key_of_an_unknown_provider_is_a_typing_error(environ):
@@ -155,7 +154,7 @@ def test_a_key_of_an_unknown_provider_is_a_typing_error(environ):
     assert env.api_key("openia") in secrets_of(env)
 
 
-def test_the_variables_of_a_provider_of_an_app_are_read_as_all_others(environ, tmp_path):
+def test_an_apps_provider_variables_are_read_like_all_others(environ, tmp_path):
     (tmp_path / "key").write_text("key-of-acme\n")
     environ["AI_PROVIDER_ACME_API_KEY_FILE"] = str(tmp_path / "key")
     environ["AI_PROVIDER_ACME_BASE_URL"] = "https://ai.example/v1/"
@@ -221,9 +220,9 @@ def test_credentials_of_workflows_are_read_by_name_and_are_secrets(environ):
     [
         ("canary", "it must be a JSON object such as"),
         ('["canary"]', "it must be a JSON object such as"),
-        ('{"a b": "canary"}', "its names may have letters"),
-        ('{"a": "canary\\r\\nX: 1"}', "must be a text of ASCII without spaces"),
-        ('{"a": 1}', "must be a text of ASCII without spaces"),
+        ('{"a b": "canary"}', "its names may only contain letters"),
+        ('{"a": "canary\\r\\nX: 1"}', "must be ASCII text without spaces"),
+        ('{"a": 1}', "must be ASCII text without spaces"),
     ],
 )
 def test_wrong_credentials_of_workflows_stop_the_start_and_are_not_shown(environ, value, reason):
@@ -336,34 +335,28 @@ def test_logs_hide_secrets_in_traces():
 @pytest.mark.parametrize("name", ["CMS_DATA_DIR", "CMS_STATIC_DIR"])
 def test_a_folder_that_is_none_is_named_in_one_sentence(name: str, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", "check"],
-        env={**os.environ, "CMS_DATA_DIR": str(tmp_path), name: str(tmp_path / "file")},
         cwd=BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
+        env={**os.environ, "CMS_DATA_DIR": str(tmp_path), name: str(tmp_path / "file")},
     )
 
     assert done.returncode != 0
     assert done.stderr == (
-        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {tmp_path}/file cannot be made or used as a folder "
+        f"CMS_DATA_DIR or CMS_STATIC_DIR has a wrong value: {tmp_path}/file cannot be created or used as a folder "
         "(File exists).\n"
     )
 
 
 def test_a_redis_address_without_its_scheme_is_refused() -> None:
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", "check"],
-        env={**os.environ, "REDIS_URL": "localhost"},
         cwd=BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
+        env={**os.environ, "REDIS_URL": "localhost"},
     )
 
     assert done.returncode != 0
-    assert done.stderr.startswith("REDIS_URL has a wrong value: it must be an address")
+    assert done.stderr.startswith("REDIS_URL has a wrong value: it must be a URL")
 
 
 def test_hosts_of_frames_are_host_names_and_nothing_that_could_widen_a_policy(environ):
@@ -372,7 +365,7 @@ def test_hosts_of_frames_are_host_names_and_nothing_that_could_widen_a_policy(en
 
     for wrong in ("*", "https://a.example", "a.example; script-src *", "a.example 'unsafe-inline'"):
         environ["EMBED_HOSTS"] = wrong
-        assert "is no host name such as player.vimeo.com" in refusal()[0], wrong
+        assert "is not a host name such as player.vimeo.com" in refusal()[0], wrong
 
 
 def test_a_site_s_own_variable_comes_from_the_environment_or_a_file_or_dotenv(

@@ -44,7 +44,7 @@ def test_the_path_of_what_is_wrong_is_named(value: Value, path: str) -> None:
     caught.value.message.encode()
 
 
-def test_the_field_stands_before_the_path() -> None:
+def test_the_field_precedes_the_path_in_details() -> None:
     with pytest.raises(RuleViolation) as caught:
         reject_unstorable({"a": "\x00"}, "context")
 

@@ -5,11 +5,16 @@ from __future__ import annotations
 from uuid import UUID, uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from pytest_django import DjangoAssertNumQueries
 
+from content.models import Post
+from proofroom.core.database.distinct_values import distinct_values
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.validation.input_validation import parse_uuids
 from proofroom_apps.menus.models import Menu
+from tests import make
 
 pytestmark = pytest.mark.django_db
 
@@ -35,3 +40,26 @@ def test_ids_come_once_in_their_order() -> None:
     one, other = UUID(int=2), UUID(int=1)
 
     assert parse_uuids([str(one), "x", other, None, one.hex]) == [one, other]
+
+
+def test_each_value_is_found_once_in_one_statement():
+    for number, (type_, locale) in enumerate(
+        (("page", "en"), ("blog", "de"), ("blog", "en"), ("page", "de"), ("blog", "en"))
+    ):
+        make.post(f"Post {number}", type=type_, locale=locale)
+
+    with CaptureQueriesContext(connection) as queries:
+        found = distinct_values(Post.objects.all(), ("type", "locale"))
+
+    assert found == {"type": ["blog", "page"], "locale": ["de", "en"]}
+    assert len(queries) == 1
+
+
+def test_only_the_rows_that_were_asked_for_count():
+    make.post("One", locale="en")
+    make.post("Zwei", locale="de", status="draft")
+
+    drafts = Post.objects.filter(status="draft")
+
+    assert distinct_values(drafts, ("locale",)) == {"locale": ["de"]}
+    assert distinct_values(drafts.filter(title="Nothing"), ("locale",)) == {"locale": []}

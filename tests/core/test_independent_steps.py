@@ -75,8 +75,8 @@ def test_steps_after_one_that_fails_are_done(caplog: pytest.LogCaptureFixture) -
     assert done == [1, 3]
     failures = [record for record in caplog.records if record.exc_info]
     assert [record.getMessage() for record in failures] == [
-        "step 0 failed, the others go on",
-        "step 2 failed, the others go on",
+        "step 0 failed; the other steps continue",
+        "step 2 failed; the other steps continue",
     ]
 
 

@@ -61,7 +61,7 @@ def test_fields_are_named_and_ordered_as_on_the_wire(
     assert list(form().fields) == names
 
 
-def test_values_are_those_of_the_input_class() -> None:
+def test_values_equal_the_input_classes() -> None:
     form = TideForm({"harbour": "Husum", "highWater": "at noon"})
 
     assert form.is_valid()

@@ -14,7 +14,6 @@ from proofroom.core.database.inserts import (
     insert_ignoring_conflicts,
     insert_rows,
     insert_unless_conflict,
-    update_row,
     upsert_rows,
 )
 from proofroom.core.models import Event
@@ -116,27 +115,6 @@ def test_only_the_named_columns_are_written_over() -> None:
     upsert_rows([], ["props"])
     module.refresh_from_db()
     assert (module.props, module.label) == ({"title": "B"}, "Before")
-
-
-def test_a_row_is_stored_with_all_its_columns_and_no_other_row_is() -> None:
-    module, other = instance(props=PROPS), instance(props={"title": "Other"})
-    insert_rows([module, other])
-    before = ModuleInstance.objects.get(pk=module.pk).updated_at
-
-    module.props, module.label = {**PROPS, "none": 1}, "Größe"
-    update_row(module)
-
-    stored = ModuleInstance.objects.get(pk=module.pk)
-    assert (stored.props, stored.label) == ({**PROPS, "none": 1}, "Größe")
-    assert stored.updated_at > before
-    assert ModuleInstance.objects.get(pk=other.pk).props == {"title": "Other"}
-
-
-def test_a_row_that_is_not_there_is_not_stored() -> None:
-    module = instance(props={})
-    with pytest.raises(DatabaseError), transaction.atomic():
-        update_row(module)
-    assert not ModuleInstance.objects.filter(pk=module.pk).exists()
 
 
 def test_updates_beside_rows_answer_how_many_they_changed() -> None:

@@ -36,7 +36,7 @@ def urlconf(monkeypatch, settings):
     return use
 
 
-def test_a_view_answers_with_what_stands_in_the_address():
+def test_a_saved_view_applies_the_urls_filters():
     view = LazyView(f"{__name__}.Greeting")
 
     response = view(RequestFactory().get("/"), name="Ada")

@@ -14,12 +14,7 @@ from proofroom.core.models import Event
 from tests import make
 from tests.core.sockets import heard, in_a_loop, opened
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def quick(settings: Any) -> None:
-    settings.LIVE_POLL_SECONDS = 0.01
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_polls")]
 
 
 @sync_to_async
@@ -106,7 +101,7 @@ async def test_each_role_hears_what_it_may_know(role: str) -> None:
 
 
 @in_a_loop
-async def test_an_event_that_no_app_declares_any_more_is_told_nobody() -> None:
+async def test_an_undeclared_event_has_no_subscribers() -> None:
     async with opened("admin") as page:
         await sync_to_async(Event.objects.create)(name="gone.thing", via="api")
         await record("media.uploaded")
@@ -116,7 +111,7 @@ async def test_an_event_that_no_app_declares_any_more_is_told_nobody() -> None:
 
 @pytest.mark.parametrize(("role", "told"), [("translator", []), ("editor", ["post.deleted"])])
 @in_a_loop
-async def test_of_the_trash_hear_those_who_may_see_it(role: str, told: list[str]) -> None:
+async def test_trash_events_reach_users_who_may_see_the_trash(role: str, told: list[str]) -> None:
     post = await sync_to_async(make.post)()
     async with opened(role) as page:
         await delete(post.pk)
@@ -136,7 +131,7 @@ async def test_a_post_that_is_gone_is_treated_like_the_trash(role: str, told: li
 
 
 @in_a_loop
-async def test_rights_are_asked_when_something_is_told_not_when_it_happened() -> None:
+async def test_permissions_are_checked_at_delivery_not_at_the_event() -> None:
     """A post is saved, then moved to the trash before delivery: users who may not see the trash receive nothing."""
     post = await sync_to_async(make.post)()
     async with opened("translator") as page:
@@ -147,7 +142,7 @@ async def test_rights_are_asked_when_something_is_told_not_when_it_happened() ->
 
 
 @in_a_loop
-async def test_a_page_of_one_post_hears_of_that_one_only() -> None:
+async def test_a_post_page_receives_events_of_that_post_only() -> None:
     one, other = await sync_to_async(lambda: (make.post("One"), make.post("Other")))()
     async with opened("editor", f"post={one.pk}") as page:
         await record("post.review.save", post_id=other.pk)

@@ -34,7 +34,7 @@ def begun(end: threading.Event, numbers: list[int]) -> tuple[threading.Thread, t
 
 
 @pytest.mark.parametrize("listens_before", [True, False])
-def test_what_is_committed_late_is_told_all_the_same(listens_before: bool) -> None:
+def test_late_commits_are_delivered(listens_before: bool) -> None:
     following, end, numbers = Tail(), threading.Event(), list[int]()
     record()
 

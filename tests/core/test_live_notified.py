@@ -38,7 +38,7 @@ async def listening() -> None:
 
 
 @in_a_loop
-async def test_a_page_hears_of_events_and_of_who_comes_and_goes() -> None:
+async def test_a_page_receives_events_and_presence_changes() -> None:
     post = await sync_to_async(make.post)()
     actor = await sync_to_async(make.actor)("admin", via="admin")
     key = str(uuid4())
@@ -55,7 +55,7 @@ async def test_a_page_hears_of_events_and_of_who_comes_and_goes() -> None:
 
 
 @in_a_loop
-async def test_pages_hear_of_a_run_and_of_its_batch() -> None:
+async def test_pages_receive_a_run_and_its_batch() -> None:
     own = await sync_to_async(lambda: run(make.post(), "running"))()
     batch = await sync_to_async(AgentBatch.objects.create)(agent_id=own.agent_id, by_name="editor")
     await change(own, batch=batch)

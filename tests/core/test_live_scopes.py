@@ -28,13 +28,8 @@ from tests import make
 from tests.core.sockets import asked, heard, in_a_loop, opened, session_of
 from tests.mcp.test_subscriptions import begun, principal, uri_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_polls")]
 LIMITABLE = sorted(PERMISSIONS & GRANTS["admin"] - WHOLE_SITE)
-
-
-@pytest.fixture(autouse=True)
-def quick(settings: Any) -> None:
-    settings.LIVE_POLL_SECONDS = 0.01
 
 
 @pytest.fixture
@@ -102,7 +97,7 @@ async def test_the_scope_is_asked_as_it_is_now(posts: tuple[Post, Post]) -> None
 
 
 @in_a_loop
-async def test_the_page_of_a_post_outside_is_closed_as_of_one_that_is_not_there(
+async def test_a_hidden_posts_page_closes_like_a_missing_ones(
     posts: tuple[Post, Post],
 ) -> None:
     _inside, outside = posts
@@ -230,7 +225,7 @@ async def test_runs_inside_and_ones_own_are_followed(
     await page.leave()
 
 
-def test_ai_clients_are_told_of_what_is_inside(posts: tuple[Post, Post]) -> None:
+def test_ai_clients_receive_events_in_their_scope(posts: tuple[Post, Post]) -> None:
     inside, outside = posts
     who = principal("pages")
     following = SubscribedClient(who, uris=[uri_of(inside), uri_of(outside)], resource_list=True)

@@ -23,12 +23,7 @@ from proofroom.core.realtime.sessions import PageConnection, still_authorized
 from tests import make
 from tests.core.sockets import asked, in_a_loop, opened, session_of
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def quick(settings: Any) -> None:
-    settings.LIVE_POLL_SECONDS = 0.01
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("quick_polls")]
 
 
 def happened(number: int = 1, **fields: Any) -> list[Event]:
@@ -42,7 +37,7 @@ def happened(number: int = 1, **fields: Any) -> list[Event]:
 happens = sync_to_async(happened)
 
 
-def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
+def test_a_late_lower_event_id_is_reported_once() -> None:
     first = happened()[0].pk
     following = event_tail.Tail()
     following.read()
@@ -58,7 +53,7 @@ def test_a_lower_number_that_is_seen_later_is_told_once() -> None:
     assert following.read() == []
 
 
-def test_a_number_that_was_skipped_before_anybody_listened_is_told_too() -> None:
+def test_an_event_id_skipped_before_the_first_listener_is_reported() -> None:
     first = happened()[0].pk
     happened(id=first + 2)
     following = event_tail.Tail()
@@ -82,6 +77,32 @@ def test_a_number_that_never_comes_is_looked_for_no_longer_than_it_may_take(
     happened(id=first + 1)
 
     assert following.read() == []
+
+
+def test_after_a_failover_new_events_with_the_ids_of_lost_ones_are_reported() -> None:
+    first, *_, last = (event.pk for event in happened(5))
+    following = event_tail.Tail()
+    following.read()
+    Event.objects.filter(pk__gt=first).delete()
+    new = happened(id=first + 1)
+
+    assert [event.uid for event in following.read()] == [event.uid for event in new]
+
+    happened(id=last)
+    assert [event.id for event in following.read()] == [last]
+    assert following.read() == []
+
+
+def test_after_a_failover_a_page_resumes_only_after_an_event_that_was_not_lost() -> None:
+    kept, lost = happened(2)
+    following = event_tail.Tail()
+    following.read()
+    Event.objects.filter(pk=lost.pk).delete()
+    (new,) = happened(id=lost.pk)
+    following.read()
+
+    assert [event.uid for event in following.behind(kept.uid) or ()] == [new.uid]
+    assert following.behind(lost.uid) is None
 
 
 def test_a_leap_of_numbers_costs_no_memory(
@@ -130,7 +151,7 @@ def test_a_look_costs_as_much_for_many_pages_as_for_one(
 
 
 @in_a_loop
-async def test_who_comes_again_is_told_what_was_missed() -> None:
+async def test_a_reconnected_page_receives_missed_events() -> None:
     async with opened("editor") as other:
         await happens()
         seen = (await other.hears())["id"]
@@ -145,7 +166,7 @@ async def test_who_comes_again_is_told_what_was_missed() -> None:
 
 
 @in_a_loop
-async def test_what_was_missed_while_nobody_listened_is_told_too() -> None:
+async def test_missed_events_are_delivered_after_reconnecting() -> None:
     first, second = [str(event.uid) for event in await happens(2)]
 
     async with opened("editor", f"after={first}") as page:
@@ -153,7 +174,7 @@ async def test_what_was_missed_while_nobody_listened_is_told_too() -> None:
 
 
 @in_a_loop
-async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
+async def test_a_page_receives_events_since_it_was_rendered() -> None:
     now = timezone.now()
     await happens(created_at=now - timedelta(seconds=1))
     since = await happens(created_at=now + timedelta(seconds=1))
@@ -164,7 +185,7 @@ async def test_a_page_is_told_what_happened_since_it_was_made() -> None:
 
 @pytest.mark.parametrize("after", [str(uuid4()), "0", "1.5"], ids=["event", "epoch", "moment"])
 @in_a_loop
-async def test_who_was_away_for_too_long_is_told_to_load_again(
+async def test_a_long_absent_page_is_asked_to_reload(
     after: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(event_tail, "MAX_EVENTS_KEPT", 2)
@@ -175,7 +196,7 @@ async def test_who_was_away_for_too_long_is_told_to_load_again(
 
 
 @in_a_loop
-async def test_of_very_much_at_once_a_page_is_told_to_load_again() -> None:
+async def test_too_many_events_ask_the_page_to_reload() -> None:
     async with opened("editor") as page, opened("editor", f"post={uuid4()}") as other:
         last = (await sync_to_async(happened)(event_feed.MAX_EVENTS_PER_TURN + 1))[-1]
 
@@ -230,11 +251,11 @@ async def test_a_database_that_is_away_for_a_moment_ends_no_connection(
 
         assert (await page.hears())["id"] == str(event.uid)
     said = [record.message for record in caplog.records]
-    assert said == ["open pages are told nothing until this works again"]
+    assert said == ["open pages get no updates until this works again"]
 
 
 @in_a_loop
-async def test_an_event_is_told_though_the_database_went_away_when_it_was_read_already(
+async def test_an_event_read_before_a_database_outage_is_delivered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async with opened("editor") as page:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 
 import pytest
 from asgiref.sync import async_to_sync
-from django.conf import settings
 from django.contrib.admin.checks import check_dependencies
 from django.core.checks import run_checks
 from django.http import HttpRequest, HttpResponse, JsonResponse
@@ -17,6 +15,7 @@ from django.urls import path
 
 from cms_project import errors
 from proofroom.core.middleware import is_management
+from tests.commands import run_command
 
 
 def what_ran(request: HttpRequest) -> HttpResponse:
@@ -145,13 +144,8 @@ def test_https_brings_every_protection_of_a_deployment(tmp_path):
         "SITE_URL": "https://cms.example",
         "CMS_DATA_DIR": str(tmp_path),
     }
-    done = subprocess.run(
-        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"],
-        env=environ,
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
-        check=False,
+    done = run_command(
+        [sys.executable, "manage.py", "check", "--deploy", "--fail-level", "WARNING"], env=environ
     )
 
     assert (done.returncode, done.stderr) == (0, "")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,8 +11,10 @@ from typing import Any, Final
 
 import pytest
 
+from tests.commands import run_command
 from tests.faults.processes import own_database
-from tests.served import ROOT, environ
+from tests.migrated import give_database
+from tests.served import environ
 
 WALK: Final = """
 import json
@@ -45,7 +46,7 @@ call_command("seed", verbosity=0)
 found["posts"] = Post.objects.count()
 rows = QueuedChange.objects.order_by("pk").values_list("risk", "risk_live", "weight")
 found["waiting"] = list(rows)
-for label, name in (("content", "0002"), ("proofroom_core", "0002")):
+for label, name in (("content", "0001"), ("proofroom_core", "0001")):
     call_command("migrate", label, name, verbosity=0)
 forward()
 found["waiting_after"] = list(rows.all())
@@ -60,9 +61,10 @@ print(json.dumps(found))
 
 
 @pytest.fixture
-def address() -> Iterator[str]:
+def address(tmp_path: Path) -> Iterator[str]:
     """Return the database URL: the tests' services, otherwise the embedded one."""
     if not os.environ.get("DATABASE_URL"):
+        give_database(tmp_path)
         yield ""
         return
     with own_database() as url:
@@ -70,14 +72,8 @@ def address() -> Iterator[str]:
 
 
 def walked(folder: Path, address: str) -> Any:
-    done = subprocess.run(
-        [sys.executable, "-c", WALK],
-        cwd=ROOT,
-        env={**environ(folder), "DATABASE_URL": address},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
+    done = run_command(
+        [sys.executable, "-c", WALK], env={**environ(folder), "DATABASE_URL": address}, timeout=300
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return json.loads(done.stdout.strip().splitlines()[-1])

@@ -57,7 +57,7 @@ PLACES: list[Callable[[str], Any]] = [in_a_query, in_a_report, in_a_body, in_an_
 @pytest.mark.parametrize(
     "text", ["2030-01-31T08:00:00Z", "2030-01-31T09:00:00+01:00", "2030-01-31T08:00:00.000Z"]
 )
-def test_a_moment_is_kept_in_utc(text: str) -> None:
+def test_a_time_is_stored_in_utc(text: str) -> None:
     assert (parse_moment(text), in_a_query(text), in_a_body(text)) == (EIGHT, EIGHT, EIGHT)
     assert in_a_post(text) == "2030-01-31T08:00:00.000Z"
     assert in_a_report(text) == EIGHT.date()

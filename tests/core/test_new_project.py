@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from unittest.mock import patch
@@ -13,7 +15,9 @@ import pytest
 from django.apps import apps
 from django.core.management import CommandError
 
+from proofroom_apps.starter import command_line
 from proofroom_apps.starter.command_line import PRODUCT_LABELS, TEMPLATE, create_project
+from tests.commands import run_command
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = """
@@ -26,7 +30,7 @@ class StockItem(models.Model):
 
 
 def new_project(folder: Path, name: str = "shop") -> None:
-    with patch("proofroom_apps.starter.command_line.version", return_value="0.1.0"):
+    with patch("proofroom_apps.starter.command_line.product_version", return_value="0.1.0"):
         create_project(name, folder)
 
 
@@ -50,8 +54,35 @@ def test_only_the_name_and_the_version_are_filled_in(tmp_path: Path) -> None:
         for file in folder.rglob("*")
         if file.is_file()
     }
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    assert written.pop("requirements.lock") == lock
     assert written == files
     assert "You are {{agent}}." in written["shop/agents/headline-writer.md"]
+
+
+def test_the_wheel_that_the_command_came_from_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wheel = tmp_path / "proofroom-0.1.0+g12-py3-none-any.whl"
+    wheel.touch()
+    record = json.dumps({"url": wheel.as_uri(), "archive_info": {}})
+    monkeypatch.setattr(command_line, "distribution", lambda name: Installed(record))
+    new_project(tmp_path / "site")
+    monkeypatch.setattr(command_line, "distribution", lambda name: Installed(None))
+    new_project(tmp_path / "other")
+
+    assert (tmp_path / "site/wheels" / wheel.name).exists()
+    assert [file.name for file in (tmp_path / "other/wheels").iterdir()] == ["README.md"]
+
+
+@dataclass
+class Installed:
+    """An installed distribution with this direct_url.json."""
+
+    record: str | None
+
+    def read_text(self, name: str) -> str | None:
+        return self.record if name == "direct_url.json" else None
 
 
 @pytest.mark.parametrize("folder", [TEMPLATE, ROOT])
@@ -91,15 +122,7 @@ def test_the_check_of_a_new_project_sees_models_without_migrations(tmp_path: Pat
     words = [sys.executable, "manage.py", "makemigrations", "--check", "--dry-run"]
 
     def check() -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            words,
-            cwd=folder,
-            env=variables,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=120,
-        )
+        return run_command(words, cwd=folder, env=variables, timeout=120)
 
     assert check().returncode == 0
     (folder / "shop/models.py").write_text(MODEL)

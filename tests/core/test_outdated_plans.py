@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
-from typing import Any, cast
+from typing import Any
 
 import psycopg
 import pytest
@@ -17,7 +17,6 @@ from proofroom.core.database.errors import (
     describe_outage,
     is_database_unreachable,
 )
-from proofroom.core.database.postgresql.base import DatabaseWrapper
 from tests import make
 from tests.api_client import ApiClient
 
@@ -25,26 +24,14 @@ pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.skipif(connection.vendor != "postgresql", reason="of PostgreSQL"),
 ]
-Ask = Callable[[str], list[tuple[Any, ...]] | None]
 QUERY = "SELECT * FROM changing"
 
 
-def through_cursor(sql: str) -> list[tuple[Any, ...]]:
+def ask(sql: str) -> list[tuple[Any, ...]]:
     with connection.cursor() as cursor:
         cursor.execute(sql)
         rows: list[tuple[Any, ...]] = cursor.fetchall()
         return rows
-
-
-def as_prepared_read(sql: str) -> list[tuple[Any, ...]] | None:
-    connection.ensure_connection()
-    return cast(DatabaseWrapper, connection).read(sql, [])
-
-
-@pytest.fixture(params=[through_cursor, as_prepared_read])
-def ask(request: pytest.FixtureRequest) -> Ask:
-    asks: Ask = request.param
-    return asks
 
 
 def migrate(sql: str) -> None:
@@ -74,7 +61,7 @@ def changing() -> Iterator[None]:
     ],
 )
 def test_outside_of_a_transaction_a_changed_table_is_read_as_it_is_now(
-    ask: Ask, change: str, found: list[tuple[Any, ...]]
+    change: str, found: list[tuple[Any, ...]]
 ) -> None:
     assert ask(QUERY) == [(1,)]
 
@@ -84,22 +71,22 @@ def test_outside_of_a_transaction_a_changed_table_is_read_as_it_is_now(
         assert ask(QUERY) == found
 
 
-def test_a_transaction_that_begins_with_a_changed_table_goes_on(ask: Ask) -> None:
+def test_a_transaction_that_begins_with_a_changed_table_goes_on() -> None:
     with transaction.atomic():
         assert ask(QUERY) == [(1,)]
     migrate("ALTER TABLE changing ADD two text DEFAULT 'b'")
 
     with transaction.atomic():
         assert ask(QUERY) == [(1, "b")]
-        through_cursor("UPDATE changing SET one = 2 RETURNING one")
+        ask("UPDATE changing SET one = 2 RETURNING one")
 
     assert ask(QUERY) == [(2, "b")]
 
 
-def test_later_in_a_transaction_nothing_is_changed_and_the_next_attempt_succeeds(ask: Ask) -> None:
+def test_later_in_a_transaction_nothing_is_changed_and_the_next_attempt_succeeds() -> None:
     def change() -> None:
         with transaction.atomic():
-            through_cursor("UPDATE changing SET one = one + 1 RETURNING one")
+            ask("UPDATE changing SET one = one + 1 RETURNING one")
             ask(QUERY)
 
     change()
@@ -125,9 +112,9 @@ def test_after_one_refusal_no_connection_of_the_process_has_an_old_plan() -> Non
     def read(wait: Callable[[], object]) -> list[tuple[Any, ...]]:
         try:
             with transaction.atomic():
-                through_cursor("SELECT 1")
+                ask("SELECT 1")
                 wait()
-                return through_cursor(QUERY)
+                return ask(QUERY)
         finally:
             connection.close()
 
@@ -158,7 +145,7 @@ def test_posts_are_read_and_changed_while_the_column_of_their_titles_changes() -
     assert admin.write("PUT", path, {"title": "Mug"})["title"] == "Mug"
 
 
-def test_what_postgresql_cannot_do_is_an_error_as_before(ask: Ask) -> None:
+def test_what_postgresql_cannot_do_is_an_error_as_before() -> None:
     with pytest.raises(NotSupportedError, match="cross-database"):
         ask("SELECT * FROM elsewhere.public.posts")
     assert ask(QUERY) == [(1,)]

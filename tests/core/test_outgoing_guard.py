@@ -305,7 +305,7 @@ def test_the_next_address_of_a_name_is_tried(settings: Any, receiver: Receiver, 
     assert wire.went == ["127.0.0.9", "127.0.0.1"]
 
 
-def test_an_unknown_name_is_told_of(wire: Wire) -> None:
+def test_an_unknown_name_is_reported(wire: Wire) -> None:
     with pytest.raises(Unreachable) as caught:
         fetch("POST", "http://hooks.example/?token=hidden")
 

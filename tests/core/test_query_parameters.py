@@ -17,6 +17,11 @@ PAGE = "/blog/how-to-brew-filter-coffee"
 LIST = "/api/public/posts"
 
 
+@pytest.fixture(autouse=True)
+def long_lease(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofroom.core.caching.content_version_cache.LEASE_SECONDS", 3600)
+
+
 @pytest.mark.parametrize(
     ("query", "reduced"),
     [
@@ -38,7 +43,7 @@ def test_a_query_is_reduced_to_the_parameters_with_known_names(query: str, reduc
 
 
 @pytest.mark.parametrize("door", [PAGE, f"{PAGE}.md", "/blog", "/blog/feed.xml", "/llms.txt"])
-def test_a_page_is_kept_for_all_links_to_it(door: str) -> None:
+def test_a_cached_page_serves_all_links_to_it(door: str) -> None:
     make.post()
     front = Front()
 
@@ -51,7 +56,7 @@ def test_a_page_is_kept_for_all_links_to_it(door: str) -> None:
     assert "Tea" in front.get(f"{door}?utm_source=mail").text
 
 
-def test_each_page_of_a_list_is_kept_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_list_page_is_cached_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 1)
     make.post("Tea", slug="tea")
     make.post("Coffee", slug="coffee")
@@ -96,7 +101,7 @@ def test_queries_of_which_there_is_no_end_are_not_kept(query: str) -> None:
         ("?variation=B", "?variation=B&n=1", "?variation=C"),
     ],
 )
-def test_a_delivered_post_is_kept_by_the_parameters_that_it_declares(
+def test_a_delivered_post_is_cached_by_its_declared_parameters(
     first: str, same: str, other: str
 ) -> None:
     address = f"{LIST}/{make.post().pk}"
@@ -126,7 +131,7 @@ def test_every_parameter_of_a_delivered_list_counts() -> None:
         assert front.get(f"{LIST}?{query}&utm_source=x").is_kept, query
 
 
-def test_what_is_over_the_limit_is_refused_though_it_is_kept(settings: Any) -> None:
+def test_requests_over_the_limit_are_refused_even_if_cached(settings: Any) -> None:
     settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "3/hour"}
     make.post()
     front, caller = Front(), {"REMOTE_ADDR": "198.51.100.7"}

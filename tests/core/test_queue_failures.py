@@ -61,7 +61,7 @@ def test_a_failure_is_logged_once_and_kept_until_a_message_is_queued(
 
     said = [record for record in caplog.records if record.levelno >= logging.WARNING]
     assert [record.name for record in said] == ["proofroom.core.task_queue"]
-    assert "could not queue event 0 (Error 111 connecting to" in said[0].getMessage()
+    assert "cannot queue event 0 (Error 111 connecting to" in said[0].getMessage()
     kept = QueueFailure.objects.get()
     assert (kept.error, kept.text.startswith("Error 111 connecting to")) == (
         "OperationalError",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.conf import settings
 
 from cms_project.celery import app
 from proofroom.core.management.commands.demo import Command
+from tests.commands import run_command
 
 
 def queue_of(task: str) -> tuple[str, str]:
@@ -54,3 +56,31 @@ def test_runs_that_wait_for_models_keep_no_worker_from_events() -> None:
         "agents",
     ]
     assert queues_of([line[1:] for line in lines]) == ["celery,deliveries", "agents"]
+
+
+FIRST_TASKS = """
+import threading, django
+from celery.app.task import Task
+django.setup()
+from proofroom.core.task_queue import queue_task
+
+queued = []
+Task.delay = lambda task, *arguments: queued.append(task.name)
+begin = threading.Barrier(8)
+
+def queue_first():
+    begin.wait()
+    queue_task("agents_app.tasks.run_agent", "1")
+
+threads = [threading.Thread(target=queue_first) for _ in range(8)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(*queued)
+"""
+
+
+def test_all_threads_of_a_new_process_can_queue_their_first_task() -> None:
+    done = run_command([sys.executable, "-c", FIRST_TASKS])
+
+    assert done.stderr == ""
+    assert done.stdout.split() == ["agents_app.tasks.run_agent"] * 8

@@ -47,7 +47,7 @@ def test_what_others_counted_is_known_a_second_later(now: list[float]) -> None:
     assert batches.count("key", 60) == shared("key") == 43
 
 
-def test_whoever_comes_no_more_is_told_of_with_another_one(now: list[float]) -> None:
+def test_a_callers_last_hits_are_sent_with_anothers(now: list[float]) -> None:
     batches = BufferedHits()
     batches.count("gone", 60)
     batches.count("gone", 60)
@@ -59,7 +59,7 @@ def test_whoever_comes_no_more_is_told_of_with_another_one(now: list[float]) -> 
     assert shared("gone") == 2
 
 
-def test_what_waits_may_be_told_later(now: list[float]) -> None:
+def test_buffered_hits_may_be_sent_later(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
     batches = BufferedHits()
 
@@ -95,7 +95,7 @@ def test_many_threads_lose_no_hit() -> None:
 
 
 @pytest.mark.parametrize("later", [0.1, 1.1], ids=["at once", "a second later"])
-def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later: float) -> None:
+def test_a_hit_counted_by_another_process_is_counted_once(now: list[float], later: float) -> None:
     batches = BufferedHits()
     seen = []
     for _ in range(5):
@@ -107,7 +107,7 @@ def test_a_hit_that_somebody_else_counts_is_counted_once(now: list[float], later
     assert seen == [1, 2, 3, 4, 5]
 
 
-def test_two_limits_told_later_stay_exact(now: list[float]) -> None:
+def test_two_buffered_limits_stay_exact(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
     batches = BufferedHits()
     for number in range(1, 200):
@@ -119,7 +119,7 @@ def test_two_limits_told_later_stay_exact(now: list[float]) -> None:
                 later.pop(0)()
 
 
-def test_a_caller_who_comes_again_before_it_was_told_is_kept(now: list[float]) -> None:
+def test_a_caller_who_returns_before_the_report_stays_counted(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
     batches = BufferedHits()
     batches.count("key", 60)
@@ -132,17 +132,3 @@ def test_a_caller_who_comes_again_before_it_was_told_is_kept(now: list[float]) -
         task()
 
     assert batches.count("key", 60) == 4
-
-
-def test_there_is_room_for_what_is_known_to_be_within_a_limit(now: list[float]) -> None:
-    later: list[Callable[[], None]] = []
-    batches = BufferedHits()
-    assert not batches.has_room("key", 3)
-    batches.count("key", 60, tell=later.append)
-    assert not batches.has_room("key", 3)
-    later.pop()()
-    assert batches.has_room("key", 3)
-    batches.count("key", 60)
-    assert batches.has_room("key", 3)
-    batches.count("key", 60)
-    assert not batches.has_room("key", 3)

@@ -23,6 +23,7 @@ from benchmarks.processes import memory_of
 from proofroom.core.diagnostics.doctor import examine
 from proofroom.core.management.commands import demo
 from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
+from tests.commands import run_command
 from tests.ports import free_port
 
 
@@ -54,7 +55,7 @@ def checkout(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedProcess[str]:
     outer = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
-    return subprocess.run(
+    return run_command(
         ["./run", *arguments],
         cwd=folder,
         env={
@@ -64,9 +65,6 @@ def run(folder: Path, *arguments: str, **environ: str) -> subprocess.CompletedPr
             "REAL_PYTHON": sys.executable,
             **environ,
         },
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=60,
     )
 
@@ -319,11 +317,8 @@ print(sum(path.startswith("socket:") for path in new))
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the demo forks nothing")
 def test_what_is_loaded_before_the_fork_opens_nothing():
     """Threads, connections and locks would be inherited by every program."""
-    done = subprocess.run(
+    done = run_command(
         python("manage.py", "shell", "--verbosity", "0", "--no-imports", "-c", LOADING),
-        cwd=settings.BASE_DIR,
-        capture_output=True,
-        text=True,
         check=True,
         timeout=120,
     )
@@ -338,7 +333,7 @@ def test_what_is_loaded_before_the_fork_opens_nothing():
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "192.168.1.4", "::", "cms.example"])  # noqa: S104
 def test_the_demo_refuses_addresses_that_others_reach(host):
-    with pytest.raises(CommandError, match=r"binds 127\.0\.0\.1 only"):
+    with pytest.raises(CommandError, match="only listens on loopback addresses"):
         call_command("demo", host=host)
 
 
@@ -348,17 +343,13 @@ def test_the_demo_says_which_port_is_taken(tmp_path: Path):
         taken.listen()
         port = taken.getsockname()[1]
 
-        done = subprocess.run(
+        done = run_command(
             python("manage.py", "demo"),
-            cwd=settings.BASE_DIR,
             env={**os.environ, "CMS_DATA_DIR": str(tmp_path), "PORT": str(port)},
-            capture_output=True,
-            text=True,
-            check=False,
         )
 
     assert done.returncode == 1
-    assert f"Port {port} is taken" in done.stderr
+    assert f"Port {port} is in use" in done.stderr
 
 
 def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: Path):
@@ -366,14 +357,7 @@ def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: 
     environ = {k: v for k, v in os.environ.items() if k not in ("DATABASE_URL", "REDIS_URL")}
     environ |= {"CMS_DATA_DIR": str(tmp_path), "PORT": str(free_port())}
 
-    done = subprocess.run(
-        python("manage.py", "demo"),
-        cwd=settings.BASE_DIR,
-        env={**environ, "MCP_PORT": str(free_port())},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_command(python("manage.py", "demo"), env={**environ, "MCP_PORT": str(free_port())})
 
     assert done.returncode == 1
     assert "Ready" not in done.stdout
@@ -422,7 +406,7 @@ def test_the_demo_says_that_its_preparation_was_killed(monkeypatch: pytest.Monke
     monkeypatch.setattr(Demo, "is_forking", True)
     running = children(SLEEPER)
 
-    with pytest.raises(CommandError, match="What prepares the database was ended by SIGKILL"):
+    with pytest.raises(CommandError, match="The preparation of the database was ended by SIGKILL"):
         Demo().supervise(running)
 
     assert running.exit_codes() == {}
@@ -524,7 +508,7 @@ def test_the_demo_answers_and_stops(tmp_path: Path):
         )
         assert becomes_empty(tmp_path / "queue"), "the worker took nothing from the queue"
         if sys.platform == "linux":
-            assert memory_of(demo.pid).proportional < 350 * 1024, "the programs share too little"
+            assert memory_of(demo.pid).proportional < 400 * 1024, "the programs share too little"
     finally:
         demo.send_signal(signal.SIGINT)
         rest, _ = demo.communicate(timeout=60)
@@ -544,3 +528,44 @@ def test_the_doctor_finds_a_healthy_project_healthy():
     assert {"database", "migrations", "queue", "cache", "AI providers", "MCP"} <= {
         finding.subject for finding in findings
     }
+
+
+def test_a_second_demo_on_the_same_folder_says_so_and_stops(tmp_path: Path):
+    with demo.only_demo_of(tmp_path):
+        with (
+            pytest.raises(CommandError, match=f"Another demo uses {tmp_path}. Stop it"),
+            demo.only_demo_of(tmp_path),
+        ):
+            pytest.fail("both demos run")
+        other = tmp_path / "other"
+        with demo.only_demo_of(other):
+            assert other.is_dir()
+
+
+def test_a_killed_demo_leaves_the_folder_free(tmp_path: Path):
+    hold = (
+        "import os, sys, django; django.setup()\n"
+        "from pathlib import Path\n"
+        "from proofroom.core.management.commands.demo import only_demo_of\n"
+        "with only_demo_of(Path(sys.argv[1])):\n"
+        "    print('held', flush=True); sys.stdin.read()\n"
+    )
+    process = subprocess.Popen(
+        python("-c", hold, str(tmp_path)),
+        cwd=settings.BASE_DIR,
+        env={**os.environ, "DJANGO_SETTINGS_MODULE": "cms_project.settings"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        with pytest.raises(CommandError), demo.only_demo_of(tmp_path):
+            pytest.fail("both demos run")
+    finally:
+        process.kill()
+        process.wait(30)
+
+    with demo.only_demo_of(tmp_path):
+        pass

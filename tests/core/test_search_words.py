@@ -48,7 +48,7 @@ def test_words_have_neither_case_nor_accents_nor_signs(text: str, words: list[st
         "straße kettleß Kettle",
     ],
 )
-def test_words_with_a_beginning_are_all_of_those_words_where_they_stand(text: str) -> None:
+def test_a_prefix_finds_all_its_words_with_their_positions(text: str) -> None:
     begins = [found for found in word_positions(text) if found[2].startswith("kett")]
 
     assert [found for found in words_beginning(text, ["kett"]) if found in begins] == begins

@@ -72,7 +72,7 @@ def test_another_process_sends_what_one_made(page: str, accepts: str) -> None:
     assert (known.status, known.is_kept, known.content) == (304, True, b"")
 
 
-def test_a_change_of_a_page_ends_it_and_one_of_another_page_does_not() -> None:
+def test_only_a_change_of_the_same_page_ends_it() -> None:
     post, other = make.post(), make.post("Tea")
     both = Processes()
     both.get(PAGE)
@@ -220,6 +220,25 @@ def test_another_page_in_the_same_slot_is_not_taken_for_it(monkeypatch: pytest.M
     assert not both.get("/blog").is_kept
 
 
+@pytest.mark.parametrize(
+    "packed", [b"", b"x", b"{}", b"[]\nx", b'{"format":2,"key":"%s"}\nx', b"\xff\n\xff"]
+)
+def test_a_slot_that_cannot_be_read_fails_no_page(
+    monkeypatch: pytest.MonkeyPatch, packed: bytes
+) -> None:
+    make.post()
+    both = Processes()
+    first = both.get(PAGE)
+    key = next(key for key in answers._answers if key.startswith("front"))
+    monkeypatch.setattr(
+        shared_answers, "_call", lambda *_, **__: packed.replace(b"%s", key.encode())
+    )
+
+    again = both.get(PAGE)
+
+    assert (again.status, again.is_kept, again.content) == (200, False, first.content)
+
+
 def test_a_page_too_long_is_not_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MAX_PACKED_BYTES", 1000)
     make.post()
@@ -252,4 +271,4 @@ def test_a_redis_that_says_nothing_is_asked_once(
 
     assert (first.status, second.status) == (200, 200)
     assert [first.is_kept, second.is_kept] == [False, False]
-    assert sum("pages are not shared" in record.message for record in caplog.records) == 1
+    assert sum("processes share no pages" in record.message for record in caplog.records) == 1

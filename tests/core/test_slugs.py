@@ -53,7 +53,7 @@ def test_slugs_of_a_to_z_are_judged_by_one_rule(place: str) -> None:
     PLACES[place]("tea-time-2")
 
 
-def test_slugs_of_pages_are_of_any_script() -> None:
+def test_page_slugs_are_of_any_script() -> None:
     assert [clean_slug(slug, 20) for slug in ("t\u00e9e", "\u8336-2")] == ["t\u00e9e", "\u8336-2"]
     for slug in ("T\u00e9e", "tea--time", "tea\n", "t" * 21):
         with pytest.raises(RuleViolation, match="single hyphens, and at most 20 characters"):

@@ -54,7 +54,7 @@ def test_it_goes_with_a_session_that_was_ended_elsewhere() -> None:
     assert answer.cookies[STAFF_COOKIE]["max-age"] == 0
 
 
-def test_it_is_told_once_and_opens_nothing() -> None:
+def test_the_staff_cookie_is_set_once_and_opens_nothing() -> None:
     client = ApiClient("editor")
     stranger = Client()
     stranger.cookies[STAFF_COOKIE] = "1"

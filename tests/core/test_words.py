@@ -11,7 +11,7 @@ from forms.admin.form_admin import name_for
 from proofroom.accounts.models import validate_username
 from proofroom.accounts.services.users import username_for
 from proofroom.core.errors import RuleViolation
-from proofroom.core.i18n.words import (
+from proofroom.core.slugs import (
     ascii_slug_of,
     cut_slug,
     is_slug,
@@ -121,7 +121,7 @@ def test_replacing_whole_words_leaves_longer_ones(text: str, old: str, result: s
     assert found.value("posts", "", "title", text) == result
 
 
-def test_names_of_accounts_are_of_any_script() -> None:
+def test_account_names_are_of_any_script() -> None:
     for name in ("நாகராஜன்", "नमस्ते", "Zoë.van+b", "می\u200cخواهم"):
         validate_username(name)
     assert _WORD.findall("नमस्ते दुनिया की") == ["नमस्ते", "दुनिया"]

@@ -1,4 +1,4 @@
-"""Tests of every recipe of docs/extending.md, run inside a new project with the files of all of them.
+"""Tests of every recipe of docs/how-to/, run inside a new project with the files of all of them.
 
 `tests/deployment/test_own_project.py` copies this file into the project's tests.
 """
@@ -15,7 +15,7 @@ from asgiref.sync import async_to_sync
 from asgiref.testing import ApplicationCommunicator
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.template.loader import get_template
 from django.test import Client
 from mcp import Client as McpClient
@@ -62,7 +62,7 @@ def made(client: Client, **values: Any) -> Any:
     return answer.json()
 
 
-def test_words_of_the_site_join_those_of_the_product() -> None:
+def test_site_messages_extend_the_products() -> None:
     assert word_table("en").are_opposites("lungo", "ristretto")
     assert word_table("en").are_opposites("open", "closed")
 
@@ -153,7 +153,8 @@ def test_an_importer_of_posts_runs_and_names_what_it_cannot_read(
 ) -> None:
     (tmp_path / "products.txt").write_text("Bread; B-1; 2.5\nJam; B-2; dear\n")
     out = StringIO()
-    call_command("import", "products", tmp_path / "products.txt", stdout=out, stderr=out)
+    with pytest.raises(CommandError, match="1 item could not be imported"):
+        call_command("import", "products", tmp_path / "products.txt", stdout=out, stderr=out)
     assert "Jam; B-2; dear" in out.getvalue()
     post = Post.objects.get()
     assert (post.title, post.custom_fields) == ("Bread", {"sku": "B-1"})
@@ -245,7 +246,7 @@ def test_settings_templates_and_theme_are_the_site_s() -> None:
     assert "https://maps.example" in Client().get("/")["Content-Security-Policy"]
 
 
-def test_a_page_of_a_language_of_the_site_has_its_words() -> None:
+def test_a_page_in_a_sites_language_has_its_texts() -> None:
     answer = Client().get("/fr/nulle-part")
     assert answer.status_code == 404
     assert 'lang="fr"' in answer.content.decode()

@@ -1,4 +1,4 @@
-"""docs/deployment.md executed completely: its commands, processes and nginx, on PostgreSQL and Redis."""
+"""docs/how-to/deploy-processes.md executed completely: its commands, processes and nginx, on PostgreSQL and Redis."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ THROUGH_NGINX = {"Host": HOST, "Origin": f"https://{HOST}"}
 PAST_NGINX = {**THROUGH_NGINX, "X-Forwarded-Proto": "https", "X-Forwarded-For": "::1"}
 """Headers for requests that bypass nginx, as nginx would set them."""
 STARTS_WITHIN, HAPPENS_WITHIN = 90.0, 60.0
-_REDIS_DATABASE = 15  # of those that a Redis has, the one that no other test uses
+_REDIS_DATABASE = 15  # the last of a Redis, which no other test uses
 _Found = TypeVar("_Found")
 
 

@@ -1,4 +1,4 @@
-"""A site deployed like in docs/deployment.md supports all features."""
+"""A site deployed like in docs/how-to/deploy-processes.md supports all features."""
 
 from __future__ import annotations
 

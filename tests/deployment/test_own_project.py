@@ -5,33 +5,25 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
 import time
-import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.deployment.written import ROOT
+from tests.commands import run_command
+from tests.deployment.conftest import registry_variables, uv
+from tests.deployment.written import recipe_pages
 from tests.ports import free_port
 
 pytestmark = pytest.mark.deployment
 _STARTS_WITHIN = 180.0
-_PASSED_ON = (
-    "PIP_",
-    "UV_",
-    "SSL_CERT_",
-    "REQUESTS_CA_BUNDLE",
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "NO_PROXY",
-)
 
 
 @dataclass(frozen=True)
@@ -56,22 +48,6 @@ class Project:
         return done.stdout
 
 
-def uv() -> str:
-    return shutil.which("uv") or str(ROOT / ".uv/bin/uv")
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    subprocess.run(
-        [uv(), "build", "--quiet", "--wheel", "--out-dir", str(folder), str(ROOT)],
-        check=True,
-        timeout=300,
-    )
-    (built,) = folder.glob("*.whl")
-    return built
-
-
 @pytest.fixture(scope="module")
 def project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     """Run `proofroom new shop` with only the wheel and its dependencies installed."""
@@ -84,15 +60,8 @@ def project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
         check=True,
         timeout=600,
     )
-    passed_on = {
-        name: value for name, value in os.environ.items() if name.upper().startswith(_PASSED_ON)
-    }
-    if index := os.environ.get("PIP_INDEX_URL"):
-        passed_on.setdefault("UV_DEFAULT_INDEX", index)
     variables = {
-        **passed_on,
-        # Where `./run` of the project finds this version, which no registry has.
-        "UV_FIND_LINKS": str(wheel.parent),
+        **registry_variables(),
         "PATH": f"{Path(uv()).parent}:/usr/local/bin:/usr/bin:/bin",
         "HOME": str(home),
         "LANG": "C.UTF-8",
@@ -102,22 +71,42 @@ def project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Project:
     return Project(home / "shop", variables)
 
 
-def test_the_wheel_has_what_the_product_reads_at_work(wheel: Path) -> None:
-    names = set(zipfile.ZipFile(wheel).namelist())
-
-    for kept in ("templates", "static", "locale", "docs"):
-        files = {
-            f"cms_project/product/{path.relative_to(ROOT)}"
-            for path in (ROOT / kept).rglob("*")
-            if path.is_file()
-        }
-        assert files <= names
-    assert "agents_app/agents/general-assistant.md" in names
-    assert not [name for name in names if re.match(r"(tests|benchmarks|frontend)/", name)]
-
-
 def test_a_new_project_passes_its_own_tests(project: Project) -> None:
     assert re.search(r"\d+ passed", project.run("./run", "test"))
+
+
+def test_a_new_project_installs_what_its_lock_file_names(project: Project, wheel: Path) -> None:
+    project.run("./run", "version")
+    lock = (project.folder / "requirements.lock").read_text()
+    assert [file.name for file in (project.folder / "wheels").glob("*.whl")] == [wheel.name]
+    installed = project.run(uv(), "pip", "freeze", "--python", ".venv/bin/python").splitlines()
+    locked = set(re.findall(r"(?m)^([a-z][\w.-]*)(?:\[[^\]]*\])?(==[\w.]+)", lock))
+    found = {tuple(re.split("(?===)", line)) for line in installed if "==" in line}
+    assert len(found & locked) > 90
+    assert {name for name, _ in found - locked} <= {
+        "proofroom",
+        "pytest",
+        "pytest-django",
+        "iniconfig",
+        "pluggy",
+        "pygments",
+    }
+
+
+def test_the_lock_file_is_made_again_with_the_hash_of_the_product(
+    project: Project, wheel: Path
+) -> None:
+    file = project.folder / "requirements.lock"
+    before = file.read_text()
+    project.run("./run", "lock")
+    after = file.read_text()
+
+    digest = sha256(wheel.read_bytes()).hexdigest()
+    assert f"--hash=sha256:{digest}" in after
+    assert "://" not in after
+    pins = re.compile(r"(?m)^[a-z][\w.-]*(?:\[[^\]]*\])?==[^\s;]+")
+    assert set(pins.findall(before)) <= set(pins.findall(after))
+    project.run("./run", "version")
 
 
 def test_a_new_project_is_found_right_by_the_checks(project: Project) -> None:
@@ -127,13 +116,7 @@ def test_a_new_project_is_found_right_by_the_checks(project: Project) -> None:
 
 def test_a_name_that_is_a_package_of_the_product_is_refused(project: Project) -> None:
     tool = str(project.folder.parent / "tool/bin/proofroom")
-    done = subprocess.run(
-        [tool, "new", "media"],
-        cwd=project.folder.parent,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_command([tool, "new", "media"], cwd=project.folder.parent)
 
     assert done.returncode == 1
     assert "media" in done.stderr
@@ -178,14 +161,16 @@ def test_a_new_project_starts_with_what_it_adds(address: str) -> None:
 
 
 _EXAMPLE = re.compile(r"(?m)^`(shop/[^`\n]+)`[^\n]*\n\n```\w+\n((?:.*\n)*?)```$")
-RECIPES = dict(_EXAMPLE.findall((ROOT / "docs/extending.md").read_text(encoding="utf-8")))
+RECIPES = dict(
+    found for page in recipe_pages() for found in _EXAMPLE.findall(page.read_text(encoding="utf-8"))
+)
 """The files of the recipes, by their paths in a project `shop`."""
 CONTENT_MIGRATION = "shop/migrations/0002_price_tag_content.py"
 EXTENSION_POINTS = (
     "modules", "templates", "post_types", "taxonomies", "module_groups", "roles", "api.py",
     "urls.py", "models.py", "admin.py", "apps.py", "agents", "tools.py", "ai_providers",
     "importers", "settings.py", "views.py", "static", "migrations", "reaction_types", "consumers.py", "routing.py",
-    "word_tables",
+    "word_tables", "post_checks",
 )  # fmt: skip
 
 
@@ -262,7 +247,7 @@ print(json.dumps({"props": post["modules"][0]["props"], "customFields": post["cu
 def test_an_upgrade_carries_content_over_a_changed_model(extended: Project) -> None:
     # The database of an earlier version: one of its migrations is missing.
     extended.run("./run", "migrate")
-    extended.run("./run", "migrate", "proofroom_accounts", "0002")
+    extended.run("./run", "migrate", "proofroom_core", "0001")
     extended.run("./run", "shell", "-c", MAKE_CONTENT)
 
     shop = extended.folder / "shop"

@@ -1,4 +1,4 @@
-"""The processes of docs/deployment.md answer Prometheus from the first second, during requests of visitors."""
+"""The processes of deploy/Procfile answer Prometheus from the first second, during requests of visitors."""
 
 from __future__ import annotations
 

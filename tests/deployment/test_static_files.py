@@ -6,16 +6,15 @@ import gzip
 import json
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.conf import settings
 from django.contrib.staticfiles.finders import get_finders
 
 from proofroom.core.diagnostics.doctor import static_files
+from tests.commands import run_command
 
 IMPORT = re.compile(
     r"""(?m)^(?:import|export)\b(?:[^;"']*\bfrom)?\s*["'](\.[^"']+)["']|\bimport\(["'](\.[^"']+)"""
@@ -31,13 +30,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def manage(data: Path, *command: str) -> str:
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", *command],
-        cwd=settings.BASE_DIR,
         env={**os.environ, "CMS_DATA_DIR": str(data), "DATABASE_URL": "", "REDIS_URL": ""},
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=180,
     )
     assert done.returncode == 0, done.stderr

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import pytest
 
 from tests.api_client import ApiClient
+from tests.commands import run_command
 from tests.described.scene import config, everything, with_examples
 
 pytestmark = [pytest.mark.schemathesis, pytest.mark.django_db(transaction=True)]
@@ -42,13 +42,8 @@ def test_every_operation_does_what_its_description_says(
         *_credentials(client, role),
     ]
 
-    done = subprocess.run(
-        [Path(sys.executable).with_name("schemathesis"), *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=1800,
-        check=False,
+    done = run_command(
+        [Path(sys.executable).with_name("schemathesis"), *arguments], cwd=tmp_path, timeout=1800
     )
 
     (tmp_path / "report.txt").write_text(done.stdout)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 
 from cms_project.folders import BASE_DIR
 from mcp_bridge.management.commands.dump_mcp_context import build_context, context_text
@@ -23,6 +24,7 @@ from proofroom.core.diagnostics.commands import COMMANDS, check_arguments
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.progress import CallCancelled, follow_progress
 from tests import make
+from tests.agents.environment import set_env
 from tests.diagnostics.asking import refusal, told
 
 pytestmark = pytest.mark.django_db
@@ -44,6 +46,21 @@ def test_a_command_of_the_list_is_run() -> None:
 
     assert (found["command"], found["args"], found["exitCode"]) == ("check", ["--list-tags"], 0)
     assert "definitions" in found["output"].split()
+
+
+def test_a_command_has_no_more_rights_in_the_database_than_its_tool(
+    settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environ = {"DATABASE_URL": "postgresql://cms@db/cms", "LANE_DATABASE_URL": "unused"}
+    set_env(settings, lane_database_url="postgresql://proofroom_lane@db/cms")
+    command = COMMANDS["showmigrations"]
+
+    as_site = environment_for(command, environ)
+    monkeypatch.setitem(connection.settings_dict, "USER", "proofroom_lane")
+    as_agents = environment_for(command, environ)
+
+    assert as_site["DATABASE_URL"] == "postgresql://cms@db/cms"
+    assert as_agents["DATABASE_URL"] == "postgresql://proofroom_lane@db/cms"
 
 
 def test_the_context_comes_as_the_answer_and_no_file(plays: Play) -> None:
@@ -203,7 +220,7 @@ def test_one_command_runs_at_a_time() -> None:
     with command_runner._running:
         code, text = refusal("run_ace_command", command="check")
 
-    assert (code, text) == ("busy", "Another command runs. Call again when it has ended.")
+    assert (code, text) == ("busy", "Another command is running. Try again when it has finished.")
 
 
 def test_a_command_gets_no_secret_that_it_can_do_without(plays: Play) -> None:

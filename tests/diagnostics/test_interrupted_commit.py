@@ -62,7 +62,7 @@ def test_a_tool_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_args: Any, **_named: Any) -> None:
         raise lost(CommitInterrupted)
 
-    monkeypatch.setattr("mcp_bridge.protocol.tool_calls.run_tool", interrupted)
+    monkeypatch.setattr("mcp_bridge.protocol.tool_calls._run_tool", interrupted)
 
     result: Any = call_tool(Principal(id="walk", user_id=user.pk), "list_posts", {})
 

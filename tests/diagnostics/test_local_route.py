@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from django.core.handlers.base import BaseHandler
-from django.db import connection
+from django.core.signals import request_finished
+from django.db import connection, connections
 from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client
 from django.utils import translation
@@ -149,7 +151,7 @@ def test_nothing_that_an_answer_writes_stays(
     assert (Event.objects.count(), waiting) == (before, [])
 
 
-def test_nobody_is_logged_in_and_no_cookie_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_is_logged_in_and_no_cookie_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
 
     def view(request: Any) -> HttpResponse:
@@ -205,6 +207,37 @@ def test_an_endless_answer_is_read_to_its_limit(monkeypatch: pytest.MonkeyPatch)
 
     assert (found["body"], found["cut"]) == ("y" * 20_000, True)
     assert "bytes" not in found
+
+
+def test_an_answer_is_closed_without_ending_the_outer_request(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    closed: list[str] = []
+
+    def blocks() -> Iterator[bytes]:
+        try:
+            yield b"z"
+            yield b"never read" * local_route.BODY_BYTES
+            yield b"never read"
+        finally:
+            closed.append("stream")
+
+    answer_with(
+        monkeypatch, lambda request: StreamingHttpResponse(blocks(), content_type="text/plain")
+    )
+
+    def note_end(**_: Any) -> None:
+        # Django closes what this names.
+        closed.append(f"{len(connections.all(initialized_only=True))} connections")
+
+    request_finished.connect(note_end)
+    try:
+        found = local_answer(path="/x", actor=make.actor("admin"))
+    finally:
+        request_finished.disconnect(note_end)
+
+    assert found.is_cut
+    assert closed == ["stream", "0 connections"]
 
 
 def test_secrets_are_hidden_in_what_went_wrong(

@@ -62,7 +62,7 @@ def test_what_is_not_there_stays_404(client: Any) -> None:
     logging.getLogger("django.request").error("and the next record too")
 
 
-def test_the_terminal_is_told_once_in_a_while(
+def test_the_terminal_is_warned_once_a_minute(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(LogFileHandler, "_failure_report", MinuteTimer())

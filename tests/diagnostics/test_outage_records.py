@@ -53,7 +53,7 @@ def test_refused_requests_are_one_error_and_then_information(
         ({}, False),
     ],
 )
-def test_what_is_sent_is_told_apart(hint: dict[str, Any], is_one: bool) -> None:
+def test_outages_are_recognized_in_hints(hint: dict[str, Any], is_one: bool) -> None:
     assert is_of_outage(hint) is is_one
 
 
@@ -61,7 +61,7 @@ def _away(request: HttpRequest) -> HttpResponse:
     raise OperationalError(str(AWAY)) from AWAY
 
 
-urlpatterns = [path("", _away)]
+urlpatterns = [path("", _away), path("broken", lambda request: _broken(request))]
 handler500 = "cms_project.errors.server_error"
 
 
@@ -78,3 +78,29 @@ def test_a_refused_request_is_logged_once(
     assert answer.status_code == 503
     errors = [one.name for one in caplog.records if one.levelno >= logging.ERROR]
     assert errors == [database_errors.logger.name]
+
+
+def _broken(request: HttpRequest) -> HttpResponse:
+    raise ValueError("of ours")
+
+
+@pytest.mark.urls(__name__)
+def test_any_other_error_is_logged_with_its_traceback(
+    caplog: pytest.LogCaptureFixture, client: Client
+) -> None:
+    client.raise_request_exception = False
+
+    assert client.get("/broken").status_code == 500
+
+    [record] = [one for one in caplog.records if one.levelno >= logging.ERROR]
+    assert (record.name, record.exc_info is not None) == ("django.request", True)
+
+
+def test_a_site_that_is_not_ready_is_logged_in_its_own_words(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, client: Client
+) -> None:
+    monkeypatch.setattr("cms_project.urls.readiness", lambda: (503, {"missing": ["database"]}))
+
+    assert client.get("/health/ready").status_code == 503
+
+    assert [one for one in caplog.records if one.name == "django.request"] == []

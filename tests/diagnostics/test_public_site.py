@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,8 @@ from proofroom.core.diagnostics import doctor
 from proofroom.core.diagnostics.public_site import SECRETS, check_secrets
 from proofroom.webhooks.health import short_secrets
 from proofroom.webhooks.models import Webhook
-from tests.served import ROOT, environ
+from tests.commands import run_command
+from tests.served import environ
 
 LONG = "0123456789-0123456789-0123456789"
 
@@ -57,8 +57,8 @@ def test_every_secret_that_people_make_up_has_a_least_length() -> None:
     handed_out = {
         "secret_key",  # at least 50
         "database_url", "database_replica_url", "redis_url", "email_url", "chat_webhook_url",
-        "sentry_dsn", "oidc_client_secret", "media_s3_access_key_id", "media_s3_secret_access_key",
-        "workflow_secrets", "saml_metadata_url",
+        "lane_database_url", "sentry_dsn", "oidc_client_secret", "media_s3_access_key_id",
+        "media_s3_secret_access_key", "workflow_secrets", "saml_metadata_url",
     }  # fmt: skip
     rest = {name for name in secret - handed_out if not name.startswith("ai_provider_")}
     assert rest == set(SECRETS)
@@ -115,14 +115,10 @@ def test_the_doctor_names_webhooks_with_a_short_secret() -> None:
 
 
 def test_the_command_check_fails_for_a_short_secret(tmp_path: Path) -> None:
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", "check"],
-        cwd=ROOT,
         env={**environ(tmp_path), "DEBUG": "", "MCP_AUTH_TOKEN": "x"},
-        capture_output=True,
-        text=True,
         timeout=120,
-        check=False,
     )
     assert done.returncode == 1
     assert "MCP_AUTH_TOKEN is too short" in done.stderr

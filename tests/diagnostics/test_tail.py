@@ -7,14 +7,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from agents_app.runs.creation import create_run
 from proofroom.accounts.services.users import change_user
 from proofroom.core import outbox
 from tests import make
 from tests.diagnostics.asking import refusal, told
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -41,7 +40,7 @@ def test_a_plain_agents_account_learns_what_happened_to_what() -> None:
     assert changed["payload"]["role"] == "editor"
 
 
-def test_neither_words_of_visitors_nor_addresses_nor_secrets_are_told() -> None:
+def test_visitor_texts_addresses_and_secrets_are_not_returned() -> None:
     make.form()
     make.submission(email="ann@example.com", message="Canary words")
     recorded("webhook.test", apiKey="canary-key", note="from 203.0.113.9 by bob@example.com")
@@ -134,8 +133,6 @@ def test_a_page_takes_as_many_statements_for_many_entries() -> None:
         for _ in range(number):
             recorded("sitemap.rebuilt", urls=1)
         tail(limit=100)
-        with CaptureQueriesContext(connection) as caught:
-            tail(limit=100)
-        counts.append(len(caught))
+        counts.append(count_queries(tail, limit=100))
 
     assert counts[0] == counts[1]

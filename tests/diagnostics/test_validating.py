@@ -27,7 +27,7 @@ def test_props_that_fit_are_valid() -> None:
     assert validated("prose", content="Plain **Markdown**") == FINE
 
 
-def test_what_is_wrong_is_told_by_its_path() -> None:
+def test_errors_name_the_path() -> None:
     found = validated("faq", items=[{"question": 7, "answer": "x"}], titel="Tea")
 
     assert found["valid"] is False

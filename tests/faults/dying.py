@@ -21,7 +21,7 @@ POINTS: Final = (
 
 def connect() -> None:
     """Connect the points. Called once at the start of every process of the site."""
-    # Loaded once, not anew in each child that follows a dead one.
+    # Loaded once, not again in each child that follows a dead one.
     import pydantic_ai.models.openai  # noqa: F401
 
     import agents_app.providers.model_conversation  # noqa: F401

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,12 +59,23 @@ class OwnPostgresql:
         self.stop(way)
         self.start()
 
+    def kill(self) -> None:
+        """End all its processes at once, like a loss of the machine."""
+        processes = self._processes()
+        for process in processes:
+            os.kill(process, signal.SIGKILL)
+        while any(map(_runs, processes)):
+            time.sleep(0.01)
+        (self.data / "postmaster.pid").unlink()
+
+    def promote(self) -> None:
+        """Make this replica a primary."""
+        self._run("pg_ctl", "-D", self.data, "-w", "promote")
+
     @contextmanager
     def frozen(self) -> Iterator[None]:
         """Stop all its processes in the block, while its kernel still accepts data."""
-        first = int((self.data / "postmaster.pid").read_text().split()[0])
-        below = Path(f"/proc/{first}/task/{first}/children").read_text().split()
-        processes = [first, *map(int, below)]
+        processes = self._processes()
         for process in processes:
             os.kill(process, signal.SIGSTOP)
         try:
@@ -71,6 +83,11 @@ class OwnPostgresql:
         finally:
             for process in processes:
                 os.kill(process, signal.SIGCONT)
+
+    def _processes(self) -> list[int]:
+        first = int((self.data / "postmaster.pid").read_text().split()[0])
+        below = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        return [first, *map(int, below)]
 
     def _run(self, name: str, *arguments: str | Path) -> None:
         command = [str(self.bin / name), *map(str, arguments)]
@@ -81,6 +98,14 @@ class OwnPostgresql:
             done = subprocess.run(command, cwd="/", stdout=output, stderr=output, timeout=60)
             output.seek(0)
             assert done.returncode == 0, (command, output.read())
+
+
+def _runs(process: int) -> bool:
+    try:
+        # A killed process stays as a zombie until its parent collects it.
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 @contextmanager

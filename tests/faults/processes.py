@@ -17,6 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
+from tests.commands import run_command
 from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -47,13 +48,16 @@ def prepare(title: str) -> str:
 
 
 @contextmanager
-def own_database() -> Iterator[str]:
-    """Yield the URL of an empty database on the tests' PostgreSQL, dropped at the end."""
+def own_database(purpose: str = "faults", template: str = "template1") -> Iterator[str]:
+    """Yield the URL of an empty database, or of a copy of `template`, on the tests' PostgreSQL.
+
+    It is dropped at the end.
+    """
     server = os.environ["DATABASE_URL"]
-    name = f"cms_faults_{os.getpid()}"
+    name = f"cms_{purpose}_{os.getpid()}"
     base = urlunsplit(urlsplit(server)._replace(path="/postgres"))
     with psycopg.connect(base, autocommit=True) as connection:
-        connection.execute(f'CREATE DATABASE "{name}"'.encode())
+        connection.execute(f'CREATE DATABASE "{name}" TEMPLATE "{template}"'.encode())
     try:
         yield urlunsplit(urlsplit(server)._replace(path=f"/{name}"))
     finally:
@@ -64,13 +68,16 @@ def own_database() -> Iterator[str]:
 class Site:
     """Processes by name: `redis`, `web`, `sockets`, `mcp`, `worker` (with the scheduler in it)."""
 
-    def __init__(self, folder: Path, database: str, **environ: str) -> None:
+    def __init__(self, folder: Path, database: str, root: Path = ROOT, **environ: str) -> None:
+        """`root`: the checkout whose code runs."""
         self.folder = folder
+        self.root = root
         self.database = database
         self.port, self.mcp_port = free_port(), free_port()
         redis_port, self.sockets_port = free_port(), free_port()
         self.environ = {
             **os.environ,
+            "PYTHONPATH": str(root),
             "CMS_DATA_DIR": str(folder),
             "DATABASE_URL": database,
             "REDIS_URL": f"redis://127.0.0.1:{redis_port}/0",
@@ -105,14 +112,11 @@ class Site:
 
     def ask(self, script: str) -> Any:
         """Return the last line of a script's output in the site's shell, as JSON."""
-        done = subprocess.run(
+        done = run_command(
             [sys.executable, "manage.py", "shell", "--no-imports", "-c", script],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.environ,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+            timeout=300,
         )
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout.strip().splitlines()[-1])
@@ -121,7 +125,7 @@ class Site:
         log = (self.folder / f"{name}.log").open("ab")
         self.running[name] = subprocess.Popen(
             self.commands[name],
-            cwd=ROOT,
+            cwd=self.root,
             env=self.environ,
             stdout=log,
             stderr=log,

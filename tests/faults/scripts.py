@@ -6,24 +6,19 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Final
 
-ROOT: Final = Path(__file__).resolve().parents[2]
+from tests.commands import run_command
 
 
 def run_script(code: str, database: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """Return the output of a process that ran the code after Django's start, with the data folder `folder`."""
-    return subprocess.run(
+    return run_command(
         [sys.executable, "-c", f"import django\ndjango.setup()\n{code}"],
-        cwd=ROOT,
         env={
             **os.environ,
             "CMS_DATA_DIR": str(folder),
             "DATABASE_URL": database,
             "DJANGO_SETTINGS_MODULE": "cms_project.settings",
         },
-        capture_output=True,
-        text=True,
         timeout=300,
-        check=False,
     )

@@ -152,7 +152,7 @@ def _is_refused(answer: httpx.Response) -> None:
     assert "Traceback" not in answer.text
 
 
-def test_while_it_is_away_everybody_is_told_to_come_again(running: Running) -> None:
+def test_during_an_outage_callers_are_asked_to_retry(running: Running) -> None:
     url, token = f"http://127.0.0.1:{running.site.port}", dict(running.http.headers)
     running.server.stop("immediate")
     try:

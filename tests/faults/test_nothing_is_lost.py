@@ -81,7 +81,7 @@ def site(tmp_path: Path, receiver: Receiver) -> Iterator[Site]:
             site.stop()
 
 
-def test_every_change_is_told_at_least_once_in_order_and_nothing_else_is(
+def test_every_change_is_delivered_at_least_once_in_order_and_nothing_else(
     site: Site, receiver: Receiver
 ) -> None:
     begun = time.monotonic()

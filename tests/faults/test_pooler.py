@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import psycopg
 import pytest
 
-from tests.deployment.written import ROOT
+from tests.commands import run_command
 from tests.ports import free_port
 
 pytestmark = pytest.mark.skipif(
@@ -61,9 +61,8 @@ def pooled(tmp_path: Path) -> Iterator[str]:
 
 
 def manage(address: str, folder: Path, *words: str, **variables: str) -> str:
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "manage.py", *words],
-        cwd=ROOT,
         env={
             **os.environ,
             "DATABASE_URL": address,
@@ -71,9 +70,6 @@ def manage(address: str, folder: Path, *words: str, **variables: str) -> str:
             "SECRET_KEY": "k" * 60,
             **variables,
         },
-        capture_output=True,
-        text=True,
-        check=False,
         timeout=300,
     )
     return done.stdout + done.stderr

@@ -108,7 +108,7 @@ def test_a_replica_that_says_nothing_is_named_and_the_database_answers(running: 
     with running.replica.frozen():
         running.rename("After")
         wait_until(lambda: running.seen() == {"After"}, running.site)
-        assert "PostgreSQL said nothing for 5 seconds" in running.site.whole_log("web")
+        assert "no answer from PostgreSQL for 5 seconds" in running.site.whole_log("web")
         answer = running.visitor.get("/health/ready")
         assert (answer.status_code, answer.json()) == (
             200, {"status": "degraded", "missing": ["replica"]},

@@ -169,7 +169,7 @@ def _wait(site: Site, finished: int, running: int) -> None:
                 f"{states} FROM agents_app_agentrun", ("succeeded", "running")
             )
             found = cursor.fetchone()
-            # Of those that run, the last attempt may still be alive: its process ends in a moment.
+            # The last attempt of a running one may still be alive: its process ends in a moment.
             if found == (finished, running):
                 return
             assert time.monotonic() < until, (found, site.log("worker"))

@@ -62,7 +62,7 @@ def nothing_stored() -> bool:
     )
 
 
-def test_every_type_is_taken_normalised_and_told() -> None:
+def test_every_type_is_accepted_normalised_and_sent() -> None:
     make.form(fields=ALL_TYPES, successMessage="Danke", redirectUrl="/thanks")
 
     answer = ApiClient().write("POST", URL, FULL, expect=201)
@@ -183,7 +183,7 @@ def test_all_that_is_wrong_is_said_at_once() -> None:
     assert len(many["details"]) == 50
 
 
-def test_what_is_said_of_unknown_names_is_made_for_the_first_of_them_only() -> None:
+def test_only_the_first_unknown_names_get_a_suggestion() -> None:
     fields = fields_of(
         make.form(
             fields=[{"name": "n" * 55 + str(n), "label": "N", "type": "text"} for n in range(100)]
@@ -223,7 +223,7 @@ def test_zero_is_an_answer_and_an_unticked_box_is_none() -> None:
     assert FormSubmission.objects.get().payload == {"number": 0, "agree": True}
 
 
-def test_what_fills_the_honeypot_is_told_that_it_was_taken_and_is_not(settings: Any) -> None:
+def test_a_filled_honeypot_is_answered_like_success_and_stores_nothing(settings: Any) -> None:
     settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "forms": "1/hour"}
     make.form()
     visitor = ApiClient()
@@ -289,7 +289,7 @@ def test_files_are_not_taken() -> None:
     answer = post_form(body, content_type="multipart/form-data; boundary=x")
 
     assert answer.status_code == 422
-    assert answer.json()["details"] == {"message": ["Files are not taken here."]}
+    assert answer.json()["details"] == {"message": ["Files are not accepted."]}
     assert nothing_stored()
 
 

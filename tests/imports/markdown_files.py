@@ -6,11 +6,10 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from django.core.management import call_command
-
 from content.models import Post
 from content.store.post_repository import load
 from proofroom.definitions.richtext.nodes import to_text
+from tests.imports.command import call_import
 
 
 def write(folder: Path, files: dict[str, str | bytes]) -> Path:
@@ -23,7 +22,7 @@ def write(folder: Path, files: dict[str, str | bytes]) -> Path:
 
 def run(folder: Path, **options: str) -> list[str]:
     out = StringIO()
-    call_command("import", "markdown", str(folder), stdout=out, stderr=out, **options)
+    call_import("markdown", str(folder), stdout=out, stderr=out, **options)
     return out.getvalue().splitlines()
 
 

@@ -131,7 +131,7 @@ def no_worker(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
 
 
-def test_an_archive_of_a_folder_holds_nothing_that_leads_out_of_it() -> None:
+def test_an_archive_of_a_folder_follows_no_link_out_of_it() -> None:
     packed = BytesIO()
     with ZipFile(packed, "w") as archive:
         archive.writestr("docs/one.md", "# One")
@@ -179,7 +179,7 @@ def test_a_broken_file_ends_the_run_with_the_reason() -> None:
     assert "not a WordPress export" in browser.get(page_of(run)).content.decode()
 
 
-def test_only_whoever_started_an_import_or_an_admin_cancels_it(no_worker: None) -> None:
+def test_only_its_starter_or_an_admin_cancels_an_import(no_worker: None) -> None:
     browser = client()
     browser.post(reverse(START), upload("export.xml", (HEAD + TAIL).encode()))
     run = ImportRun.objects.get()
@@ -233,3 +233,28 @@ def test_the_sweep_goes_on_with_what_was_lost(no_worker: None) -> None:
 
 def test_a_translator_cannot_import() -> None:
     assert client("translator").get(reverse(START)).status_code == 403
+
+
+def as_zip(folder: Path) -> bytes:
+    out = BytesIO()
+    with ZipFile(out, "w") as archive:
+        for path in sorted(folder.rglob("*")):
+            archive.write(path, f"export/{path.relative_to(folder)}")
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("is_folder", [True, False])
+def test_a_source_of_files_or_folders_takes_both(is_folder: bool, no_worker: None) -> None:
+    export = Path(__file__).parent / "exports" / "ghost"
+    [file] = export.glob("*.json")
+    name, content = ("ghost.zip", as_zip(export)) if is_folder else (file.name, file.read_bytes())
+    values = {"source": "ghost", "site": "http://127.0.0.1:2369", "fetch": ""}
+
+    assert client().post(reverse(START), upload(name, content, **values)).status_code == 302
+    run = ImportRun.objects.get()
+    IMPORT_RUNS.execute(run.pk)
+
+    run.refresh_from_db()
+    assert (run.state, run.counts["posts"]) == (JobState.DONE, {"created": 4})
+    assert run.counts["redirects"]["created"] == (4 if is_folder else 2)
+    assert run.counts["files"] == {"created" if is_folder else "failed": 3}

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import F
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
@@ -16,11 +19,13 @@ from django.utils import timezone
 from content.layers import open_layers
 from content.models import Layer, ModuleInstance, Post, PostModule
 from proofroom.archive.imports import ArchiveImport
+from proofroom.archive.services import export_archive
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.models import Event
 from proofroom_apps.imports import run_watch
+from proofroom_apps.imports.export_runs import ExportOptions
 from proofroom_apps.imports.models import ExportRun, ImportChunk, ImportLine, ImportRun
-from proofroom_apps.imports.runs import IMPORT_RUNS, cancel_run, delete_expired_files
+from proofroom_apps.imports.runs import IMPORT_RUNS, cancel_run, delete_expired_files, start_export
 from tests import make
 from tests.archive import site
 
@@ -108,7 +113,7 @@ def test_or_published() -> None:
     assert Post.objects.get(pk=post.pk).excerpt == "Slowly."
 
 
-def test_what_somebody_has_staged_stays() -> None:
+def test_existing_staged_changes_stay() -> None:
     post = site.fill()
     archive = site.export()
     make.edited(post, {"excerpt": "Fast.", "metaTitle": "Live"})
@@ -229,6 +234,68 @@ def test_a_cancelled_export_keeps_no_file(monkeypatch: pytest.MonkeyPatch) -> No
     run.refresh_from_db()
     assert run.state == JobState.CANCELLED
     assert ImportChunk.objects.count() == 0
+
+
+def exported_with(monkeypatch: pytest.MonkeyPatch, meanwhile: Callable[[ImportRun], None]) -> int:
+    """Execute an export. Another worker does `meanwhile` during the first try. Return the number of tries."""
+    monkeypatch.setattr(IMPORT_RUNS, "send_later", lambda job_id: None)
+    run = start_export(actor=make.actor("admin"), name="a.zip", options=ExportOptions())
+    tries: list[int] = []
+
+    def export(**values: Any) -> Any:
+        tries.append(len(tries))
+        if len(tries) == 1:
+            meanwhile(run)
+        return export_archive(**values)
+
+    monkeypatch.setattr("proofroom_apps.imports.export_runs.export_archive", export)
+    IMPORT_RUNS.execute(run.pk)
+    return len(tries)
+
+
+def test_a_second_message_does_not_export_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    tries = exported_with(monkeypatch, lambda run: IMPORT_RUNS.execute(run.pk))
+
+    assert tries == 1
+    assert ImportRun.objects.get().state == JobState.DONE
+    assert ImportChunk.objects.exists()
+
+
+@pytest.mark.parametrize("is_executed", [True, False])
+def test_a_worker_that_was_late_changes_no_file_of_another(
+    monkeypatch: pytest.MonkeyPatch, is_executed: bool
+) -> None:
+    written: list[int] = []
+
+    def other_worker(run: ImportRun) -> None:
+        ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+        assert IMPORT_RUNS.resume_late() == 1
+        if is_executed:
+            IMPORT_RUNS.execute(run.pk)
+        else:
+            ImportRun.objects.update(stage=1, position=F("position") + 1)
+            ImportChunk.objects.create(run=run, number=0, content=b"part")
+        written.extend(ImportChunk.objects.values_list("pk", flat=True))
+
+    exported_with(monkeypatch, other_worker)
+
+    assert ImportRun.objects.get().state == (JobState.DONE if is_executed else JobState.RUNNING)
+    assert [*ImportChunk.objects.values_list("pk", flat=True)] == written
+    assert written
+
+
+def test_the_failure_of_a_late_worker_ends_no_run_of_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def other_worker(run: ImportRun) -> None:
+        ImportRun.objects.update(touched_at=timezone.now() - timedelta(hours=1))
+        IMPORT_RUNS.resume_late()
+        ImportRun.objects.update(stage=1, position=F("position") + 1)
+        raise OSError("no space left")
+
+    exported_with(monkeypatch, other_worker)
+
+    assert ImportRun.objects.get().state == JobState.RUNNING
 
 
 def test_editors_compare_and_propose_an_archive_and_publish_none() -> None:

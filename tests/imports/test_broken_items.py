@@ -11,7 +11,6 @@ from typing import Any
 from zipfile import ZIP_LZMA, ZipFile
 
 import pytest
-from django.core.management import call_command
 from django.db import OperationalError
 from django.utils import timezone
 
@@ -25,20 +24,16 @@ from proofroom_apps.imports.models import ImportLine, ImportRun
 from proofroom_apps.imports.post_writer import write_post
 from proofroom_apps.imports.runs import IMPORT_RUNS
 from tests import make
+from tests.imports.command import call_import
 from tests.imports.test_wordpress import export, item
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("admin")]
 GOOD = {"id": 2, "title": "Good", "body": "<p>x</p>"}
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
 
 
 def run(source: str, path: Path, **options: Any) -> str:
     out = StringIO()
-    call_command("import", source, str(path), stdout=out, stderr=out, fetch=False, **options)
+    call_import(source, str(path), stdout=out, stderr=out, fetch=False, **options)
     return out.getvalue()
 
 
@@ -88,7 +83,7 @@ def test_addresses_that_are_none_harm_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("tag", ["div", "b", "font", "blockquote"])
-def test_text_in_many_elements_is_kept(tmp_path: Path, tag: str) -> None:
+def test_text_in_many_elements_is_imported(tmp_path: Path, tag: str) -> None:
     path = tmp_path / "a.json"
     body = f"<{tag}>" * 3000 + "deep" + f"</{tag}>" * 3000 + "<p>after</p>"
     path.write_text(json.dumps([{"id": 1, "title": "Deep", "body": body}, GOOD]))
@@ -294,3 +289,16 @@ def test_a_damaged_zip_is_refused_without_names_of_this_machine(tmp_path: Path) 
             unpack(tmp_path / f"{name}.zip", tmp_path / name)
         assert str(tmp_path) not in refused.value.message
         assert not (tmp_path / name).exists()
+
+
+def test_deep_names_in_an_archive_are_left_out(tmp_path: Path) -> None:
+    with ZipFile(tmp_path / "deep.zip", "w") as archive:
+        for depth in (30, 31):
+            archive.writestr(f"{'d/' * (depth - 1)}{depth}.md", "text")
+        archive.writestr("e/" * 31, "")
+
+    unpack(tmp_path / "deep.zip", tmp_path / "deep")
+
+    found = [path for path in (tmp_path / "deep").rglob("*") if path.is_file()]
+    assert [path.name for path in found] == ["30.md"]
+    assert not (tmp_path / "deep" / "e").exists()

@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Post
 from proofroom.core.json import JsonObject
@@ -24,6 +23,7 @@ from proofroom_apps.imports.items import (
 from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.api_client import ApiClient
+from tests.imports.command import call_import
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +33,7 @@ def run(folder: Path, *records: dict[str, object]) -> str:
     path = folder / "records.json"
     path.write_text(json.dumps(records))
     out = StringIO()
-    call_command("import", "json", str(path), stdout=out, stderr=out)
+    call_import("json", str(path), stdout=out, stderr=out)
     return out.getvalue()
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from content.models import Post
 from content.store.post_repository import load
 from media.models import Asset
 from tests import make
+from tests.imports.command import call_import
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def link(kind: str, id_: str) -> dict[str, Any]:
@@ -116,13 +117,8 @@ def run(folder: Path, space: Any = SPACE, **options: Any) -> str:
     path = folder / "space.json"
     path.write_text(json.dumps(space))
     out = StringIO()
-    call_command("import", "contentful", str(path), stdout=out, stderr=out, **options)
+    call_import("contentful", str(path), stdout=out, stderr=out, **options)
     return out.getvalue()
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
 
 
 def test_a_space_becomes_drafts_in_each_language(tmp_path):

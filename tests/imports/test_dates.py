@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, date, datetime
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Post
 from content.paths.url_patterns import create_pattern
 from proofroom_apps.imports.dates import read_date
 from tests import make
+from tests.imports.importing import run
 
-pytestmark = pytest.mark.django_db
-
-
-def run(source: str, path: Path, **options: Any) -> str:
-    out = StringIO()
-    call_command("import", source, str(path), stdout=out, stderr=out, **options)
-    return out.getvalue()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def moment(*parts: int) -> datetime:
@@ -32,11 +24,6 @@ def moment(*parts: int) -> datetime:
 def dates(slug: str) -> tuple[datetime | None, datetime, datetime]:
     post = Post.objects.get(slug=slug)
     return post.published_at, post.created_at, post.updated_at
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Post
 from media.models import Asset
 from media.services import web_files
 from tests import make
+from tests.imports.command import call_import
 from tests.media.pictures import picture
 from tests.receiver import Receiver, Reply, Trick, reach, serving
 
@@ -29,7 +29,7 @@ def other_site(settings: Any) -> Iterator[Receiver]:
 
 def run(folder: Path, *words: str, **options: Any) -> str:
     out = StringIO()
-    call_command("import", "markdown", str(folder), *words, stdout=out, stderr=out, **options)
+    call_import("markdown", str(folder), *words, stdout=out, stderr=out, **options)
     return out.getvalue()
 
 

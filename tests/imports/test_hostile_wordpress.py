@@ -25,7 +25,8 @@ AUTHORS = (
     "<wp:author_display_name><![CDATA[Anna &amp; co]]></wp:author_display_name></wp:author>"
     "<wp:category><wp:term_id>7</wp:term_id><wp:category_nicename>t%c3%a4glich</wp:category_nicename>"
     "<wp:category_parent>local</wp:category_parent><wp:cat_name><![CDATA[Täglich]]></wp:cat_name>"
-    "<wp:category_description><![CDATA[Every day]]></wp:category_description></wp:category>"
+    "<wp:category_description><![CDATA[<p>Every <a href='/daily'>day</a></p><p>And night</p>]]>"
+    "</wp:category_description></wp:category>"
     "<wp:term><wp:term_id>9</wp:term_id><wp:term_taxonomy>product_cat</wp:term_taxonomy>"
     "<wp:term_slug>cups</wp:term_slug><wp:term_name>Cups</wp:term_name></wp:term>"
 )
@@ -163,7 +164,7 @@ def test_nothing_of_an_export_is_lost_in_silence(tmp_path: Path) -> None:
         "no post type product: 1",
         "no taxonomy product_cat: 1",
         "no taxonomy post_format: 1",
-        "description of the term",
+        "Links and images of the description, left out: /daily.",
         "Author in the source: Anna & co.",
         "Files of this type cannot be imported",
         "The menu item Täglich has no address on this site.",

@@ -7,7 +7,6 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Post
 from content.store.post_repository import load
@@ -25,6 +24,7 @@ from proofroom_apps.imports.html_reader import (
 from proofroom_apps.imports.markdown_content import read_markdown
 from proofroom_apps.imports.rich_text import html_of
 from tests import make
+from tests.imports.command import call_import
 from tests.imports.html_cases import CASES, NUMBERS
 
 
@@ -126,7 +126,7 @@ def test_titles_bodies_and_excerpts_of_wordpress_keep_numbers(tmp_path: Path) ->
     )
 
     out = StringIO()
-    call_command("import", "wordpress", str(path), stdout=out, stderr=out)
+    call_import("wordpress", str(path), stdout=out, stderr=out)
 
     post = Post.objects.get()
     document = load(post).modules[0].props["content"]
@@ -142,7 +142,7 @@ def test_a_body_of_json_keeps_numbers(tmp_path: Path) -> None:
     path = tmp_path / "posts.json"
     path.write_text(json.dumps([{"id": "1", "title": "One", "body": NUMBERS}]))
 
-    call_command("import", "json", str(path), stdout=StringIO())
+    call_import("json", str(path), stdout=StringIO())
 
     document = load(Post.objects.get()).modules[0].props["content"]
     assert "10<sup>6</sup>" in to_markdown(document)

@@ -21,6 +21,7 @@ from proofroom_apps.imports.markdown_dialects import MarkdownSource
 from proofroom_apps.imports.plan import ImportPlan, make_plan
 from proofroom_apps.imports.wordpress_content import WordPressContent, parse_blocks
 from tests.imports.backtracking import StepCounter
+from tests.imports.executed_lines import lines_run
 
 LINES = (
     "<!--", "<!-- x ", "{/*", "{/* x ", "[[", "[[a|", "](", "[x](", "![", "`", "`` a ", "` ``", "<", "<a ",
@@ -88,20 +89,7 @@ def calls_of(work: Callable[[], object]) -> int:
 
 def lines_of(work: Callable[[], object]) -> int:
     """Return the number of executed lines of the outline."""
-    number = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> TraceFunction | None:
-        nonlocal number
-        number += event == "line"
-        return count if frame.f_code.co_filename.endswith("imports/plan.py") else None
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return number
+    return lines_run(work, "imports/plan.py")
 
 
 def read_wordpress(text: str) -> None:
@@ -155,7 +143,7 @@ def test_elements_after_a_deep_part_are_read_as_before() -> None:
     ]  # fmt: skip
 
 
-def test_what_stands_in_the_attributes_of_a_block_may_look_like_the_end_of_a_comment() -> None:
+def test_block_attributes_may_contain_a_comment_end() -> None:
     root = parse_blocks(
         '<!-- wp:a {"x":"-->"} --><p>in</p><!-- /wp:a --><!-- wp:b /--><!-- wp:c {"y":1} /-->'
     )

@@ -19,14 +19,9 @@ from seo.models import Redirect
 from tests import make
 from tests.imports.markdown_files import blocks, links, paths, run, write
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 DOCUMENTS = Path(__file__).parents[3] / "shared" / "data" / "markdown"
 """Documents of real products. They are not part of the project; they are next to the checkout."""
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
 
 
 @pytest.mark.skipif(
@@ -160,7 +155,7 @@ def test_what_cannot_begin_says_why(tmp_path):
 def test_the_earlier_command_still_works(tmp_path):
     write(tmp_path, {"one.md": "# One"})
 
-    call_command("import_markdown", str(tmp_path), type="blog", locale="de", stdout=StringIO())
+    call_command("import", "markdown", str(tmp_path), type="blog", locale="de", stdout=StringIO())
 
     assert paths() == ["/de/blog/one"]
 
@@ -178,7 +173,7 @@ def test_a_text_that_changed_is_proposed_in_review(tmp_path):
     assert "Second." in str(open_layers(post).review.document.modules[0].props)
 
 
-def test_a_post_that_stands_there_already_is_taken_for_the_same(tmp_path):
+def test_an_existing_post_at_the_path_is_matched(tmp_path):
     there = make.post("One", type="page", slug="one")
     write(tmp_path, {"one.md": "# One\n\nFrom a file."})
 
@@ -312,7 +307,7 @@ def test_a_very_long_page_goes_on_in_a_second_module(tmp_path):
     assert sum(to_text(module.props["content"]).count("boils") for module in modules) == 2000
 
 
-def test_a_page_with_the_name_of_its_folder_is_the_page_of_the_folder(tmp_path):
+def test_a_page_named_like_its_folder_becomes_the_folders_page(tmp_path):
     write(
         tmp_path,
         {

@@ -12,12 +12,7 @@ from proofroom_apps.imports.models import ImportLine
 from tests import make
 from tests.imports.markdown_files import blocks, links, run, text_of, write
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def test_what_is_not_understood_is_named(tmp_path):
@@ -234,7 +229,7 @@ def test_the_words_of_drawings_are_kept(tmp_path):
     assert "drawing <svg>" in said
 
 
-def test_blocks_of_pymdown_and_titles_of_code_keep_their_words(tmp_path):
+def test_pymdown_blocks_and_code_titles_keep_their_text(tmp_path):
     write(
         tmp_path,
         {

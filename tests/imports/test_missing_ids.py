@@ -3,34 +3,21 @@
 from __future__ import annotations
 
 import json
-from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from content.models import Post
-from tests import make
+from tests.imports.importing import run
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 HEAD = '<rss xmlns:wp="http://wordpress.org/export/1.2/"><channel><link>http://old.example</link>'
 ITEM = (
     "<item><title>{name}</title>{identity}<wp:post_type>post</wp:post_type>"
     "<wp:status>publish</wp:status><wp:post_name>{name}</wp:post_name></item>"
 )
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
-
-
-def run(source: str, path: Path, **options: Any) -> str:
-    out = StringIO()
-    call_command("import", source, str(path), stdout=out, stderr=out, **options)
-    return out.getvalue()
 
 
 def wxr(folder: Path, *identities: str) -> Path:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
-from io import StringIO
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from content.models import Post
 from content.store.post_repository import load
@@ -20,19 +19,9 @@ from proofroom.taxonomies.models import Term
 from proofroom_apps.imports.models import ImportLine
 from proofroom_apps.imports.record_files import read_csv
 from tests import make
+from tests.imports.importing import run
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
-
-
-def run(source: str, path: Path, **options: Any) -> str:
-    out = StringIO()
-    call_command("import", source, str(path), stdout=out, stderr=out, **options)
-    return out.getvalue()
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def mapping(folder: Path, **values: str) -> str:
@@ -337,7 +326,7 @@ def test_what_is_not_read_of_objects_is_named(tmp_path):
     assert "Not read: the list authors." in said
 
 
-def test_lines_of_json_may_hold_any_separator_of_lines(tmp_path):
+def test_json_lines_may_contain_any_line_separator(tmp_path):
     path = tmp_path / "posts.jsonl"
     lines = [{"title": "One", "body": "a\u2028b"}, {"title": "Two", "body": "c"}]
     path.write_text("\n".join(json.dumps(line, ensure_ascii=False) for line in lines))

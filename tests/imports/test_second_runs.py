@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Draft, Post
 from content.posts.edit import edit_post
@@ -17,20 +16,16 @@ from media.services.update import update_asset
 from proofroom.taxonomies.models import Term
 from proofroom_apps.imports.models import ImportedObject
 from tests import make
+from tests.imports.command import call_import
 from tests.imports.test_wordpress import HEAD, TAIL, attachment, item
 
-pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("admin")]
 
 
 def run(path: Path, record: dict[str, Any], **options: Any) -> str:
     path.write_text(json.dumps([{"id": 1, "title": "Anna", **record}]))
     out = StringIO()
-    call_command("import", "json", str(path), stdout=out, stderr=out, fetch=False, **options)
+    call_import("json", str(path), stdout=out, stderr=out, fetch=False, **options)
     return out.getvalue()
 
 
@@ -104,7 +99,7 @@ def test_a_picture_that_is_missing_this_time_is_not_taken_away(tmp_path: Path) -
 
 def folder_run(folder: Path, **options: Any) -> list[str]:
     out = StringIO()
-    call_command("import", "markdown", str(folder), stdout=out, stderr=out, **options)
+    call_import("markdown", str(folder), stdout=out, stderr=out, **options)
     return out.getvalue().splitlines()
 
 
@@ -144,9 +139,7 @@ def test_texts_of_a_file_that_changed_in_the_source_are_changed_live_only(tmp_pa
         path.write_text(HEAD + item(1, "One", "Text") + file + TAIL)
         out = StringIO()
         media = str(tmp_path / "up")
-        call_command(
-            "import", "wordpress", str(path), stdout=out, stderr=out, media=media, **options
-        )
+        call_import("wordpress", str(path), stdout=out, stderr=out, media=media, **options)
         return out.getvalue()
 
     imported("First")

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from types import FrameType
-from typing import Any
 
 import pytest
 
@@ -16,6 +13,7 @@ from proofroom_apps.imports.addresses import PostAddresses
 from proofroom_apps.imports.front_matter import MAX_KEY_PARTS, parts_of_key, read_file
 from proofroom_apps.imports.record_files import MAX_COLUMNS, read_csv, read_header
 from seo.redirect_csv import read_lines
+from tests.imports.executed_lines import lines_run
 from tests.media.pictures import chunk, moving, picture
 
 comparisons = 0
@@ -74,26 +72,6 @@ def test_two_columns_of_one_name_are_named(tmp_path: Path) -> None:
 
     with pytest.raises(RuleViolation, match="two columns are named title"):
         read_csv(path)
-
-
-def lines_run(work: Callable[[], object], *files: str) -> int:
-    """Return the number of executed lines of these files."""
-    number = 0
-
-    def count(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal number
-        if not frame.f_code.co_filename.endswith(files):
-            return None
-        number += event == "line"
-        return count
-
-    before = sys.gettrace()
-    sys.settrace(count)
-    try:
-        work()
-    finally:
-        sys.settrace(before)
-    return number
 
 
 def png(number: int) -> bytes:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from content.layers import open_layers
 from content.models import Post
@@ -16,12 +16,14 @@ from content.store.post_repository import load
 from media.models import Asset
 from proofroom.definitions.richtext.nodes import to_text
 from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import change_term
 from proofroom_apps.imports.models import ImportLine, ImportRun
 from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
+from tests.imports.command import call_import
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 HEAD = """<?xml version="1.0" encoding="UTF-8" ?>
 <rss version="2.0" xmlns:excerpt="http://wordpress.org/export/1.2/excerpt/"
@@ -109,11 +111,6 @@ Second paragraph [contact-form-7 id="5" title="x"] here.
 <script>alert(1)</script>Last <em>words</em>"""
 
 
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
-
-
 @pytest.fixture
 def uploads(tmp_path: Path) -> Path:
     folder = tmp_path / "media" / "2024" / "05"
@@ -132,7 +129,7 @@ def export(folder: Path, *items: str, head: str = HEAD, tail: str = TAIL) -> Pat
 
 def run(path: Path, **options: Any) -> str:
     out = StringIO()
-    call_command("import", "wordpress", str(path), stdout=out, stderr=out, **options)
+    call_import("wordpress", str(path), stdout=out, stderr=out, **options)
     return out.getvalue()
 
 
@@ -249,6 +246,66 @@ def test_a_second_run_changes_nothing_and_a_changed_post_is_staged(tmp_path, upl
     assert review.document.fields["title"] == "About us"
     assert review.document.modules[0].id == load(post).modules[0].id
     assert "Other text" in str(review.document.modules[0].props)
+
+
+CATEGORY = (
+    "<wp:category><wp:term_id>7</wp:term_id><wp:category_nicename>tea</wp:category_nicename>"
+    "<wp:category_parent></wp:category_parent><wp:cat_name><![CDATA[Tea]]></wp:cat_name>"
+    "<wp:category_description><![CDATA[%s]]></wp:category_description></wp:category>"
+    "<wp:category><wp:category_nicename>green</wp:category_nicename>"
+    "<wp:category_parent>tea</wp:category_parent><wp:cat_name>Green</wp:cat_name>"
+    "<wp:category_description><![CDATA[Steamed leaves]]></wp:category_description></wp:category>"
+    "<wp:tag><wp:tag_slug>hot</wp:tag_slug><wp:tag_name>Hot</wp:tag_name>"
+    "<wp:tag_description><![CDATA[Served at 80 &deg;C]]></wp:tag_description></wp:tag>"
+)
+
+
+def descriptions() -> dict[str, str]:
+    return {f"{term.taxonomy}/{term.slug}": term.description for term in Term.objects.all()}
+
+
+def with_terms(folder: Path, description: str) -> Path:
+    return export(folder, item(1, "A post", "Text"), head=HEAD + CATEGORY % description)
+
+
+def test_terms_come_with_their_descriptions(tmp_path):
+    run(with_terms(tmp_path, "<p>From <em>leaves</em>.</p><p>In &amp; out.</p>"))
+
+    assert {name: text for name, text in descriptions().items() if text} == {
+        "topics/tea": "From leaves.\nIn & out.",
+        "topics/green": "Steamed leaves",
+        "tags/hot": "Served at 80 °C",
+    }
+    green = Term.objects.get(slug="green")
+    assert green.parent is not None
+    assert green.parent.slug == "tea"
+
+
+def test_a_changed_description_needs_live_and_keeps_one_written_here(tmp_path):
+    run(with_terms(tmp_path, "Old"))
+
+    said = run(with_terms(tmp_path, "New"))
+    assert "The description of the term has changed in the source." in said
+    assert descriptions()["topics/tea"] == "Old"
+
+    run(with_terms(tmp_path, "New"), live=True, dry_run=True)
+    assert descriptions()["topics/tea"] == "Old"
+    run(with_terms(tmp_path, "New"), live=True)
+    assert descriptions()["topics/tea"] == "New"
+
+    tea = Term.objects.get(taxonomy="topics", slug="tea")
+    change_term(term_id=tea.pk, actor=make.actor(), description="Ours")
+    said = run(with_terms(tmp_path, "Newest"), live=True)
+    assert descriptions()["topics/tea"] == "Ours"
+    assert "has changed in the source" not in said
+
+
+def test_a_long_description_is_cut_and_reported(tmp_path):
+    said = run(with_terms(tmp_path, "tea " * 2000))
+
+    assert len(descriptions()["topics/tea"]) <= 5000
+    assert "The description was cut to 5000 characters." in said
+    assert "unchanged" in run(with_terms(tmp_path, "tea " * 2000))
 
 
 def test_live_changes_keep_what_people_wrote_meanwhile(tmp_path):

@@ -15,12 +15,7 @@ from tests.imports.test_wordpress import UPLOADS, attachment, export, item, run,
 
 __all__ = ["uploads"]
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def file(id_: int, name: str, *, title: str = "", caption: str = "", description: str = "") -> str:
@@ -72,7 +67,7 @@ def test_alternative_texts_of_galleries_describe_the_files_or_are_named(tmp_path
     assert prose["content"][0]["content"][1]["marks"][0]["attrs"]["href"] == "https://anna.example/"
 
 
-def test_alternative_texts_of_covers_and_of_images_beside_text(tmp_path, uploads):
+def test_alt_texts_of_covers_and_images(tmp_path, uploads):
     beside = (
         f'<!-- wp:media-text --><div><figure><img src="{UPLOADS}/one.jpg" alt="Beside"/></figure>'
         "<div><p>Text</p></div></div><!-- /wp:media-text -->"

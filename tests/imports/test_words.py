@@ -7,25 +7,19 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import call_command
 
 from content.models import Draft, Post
 from proofroom.taxonomies.models import Term
-from tests import make
+from tests.imports.command import call_import
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(autouse=True)
-def admin() -> None:
-    make.user("admin")
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 
 
 def run(folder: Path, name: str, *records: dict[str, object]) -> str:
     path = folder / f"{name}.json"
     path.write_text(json.dumps(records))
     out = StringIO()
-    call_command("import", "json", str(path), name=name, stdout=out, stderr=out)
+    call_import("json", str(path), name=name, stdout=out, stderr=out)
     return out.getvalue()
 
 

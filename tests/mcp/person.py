@@ -21,6 +21,8 @@ from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.store import document_edits
 from mcp_bridge.access import tokens
+from proofroom.briefs.models import Brief
+from proofroom.briefs.services import delete_brief
 from proofroom.core.actor import Actor
 from tests import make
 
@@ -28,6 +30,15 @@ from tests import make
 def new_post(title: str) -> dict[str, Any]:
     post = make.post(title)
     return {"id": str(post.pk), "hero": make.module_id(post, "hero")}
+
+
+def write_brief(voice: str) -> None:
+    make.brief("Site", voice=voice)
+
+
+def delete_briefs() -> None:
+    for brief in Brief.objects.all():
+        delete_brief(brief_id=brief.pk, actor=make.actor("editor"))
 
 
 def live_hash() -> str:
@@ -197,6 +208,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     for command in (
         new_post, new_term, live_hash, stage_in_review, approve, publish, page, live, delivered,
         hands, trash, token, revoke, site, publish_document, consent, connect, disconnect,
+        write_brief, delete_briefs,
     )
 }  # fmt: skip
 

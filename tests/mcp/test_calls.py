@@ -184,9 +184,7 @@ def test_threat_43_a_disabled_or_deleted_user_fails_at_the_next_call(
     assert text(disabled).startswith("No active account stands behind this credential")
 
 
-def test_threat_42_where_no_agent_has_an_account_no_admin_stands_in(
-    client: Request, agent: User
-) -> None:
+def test_threat_42_no_admin_replaces_a_missing_agent_account(client: Request, agent: User) -> None:
     User.objects.all().delete()
     User.objects.create(email="admin@example.com", username="admin", role="admin")
 
@@ -206,7 +204,7 @@ def test_threat_43_a_disabled_user_of_a_bound_credential_fails_too(client: Reque
     assert text(call_tool(bound, "sample_echo", POST)).startswith("No active account")
 
 
-def test_the_configured_system_user_acts_and_no_other_stands_in(
+def test_only_the_configured_system_user_acts(
     client: Request, environment: Callable[..., None]
 ) -> None:
     writer = User.objects.create(email="writer@example.com", username="writer", role="ai_agent")

@@ -92,7 +92,7 @@ def test_claude_code_reads_a_file_and_takes_a_command() -> None:
     assert config("claude-code", "stdio") == ["claude", "mcp", "add", "proofroom", "--", *PROGRAM]
 
 
-def test_a_program_is_told_which_site_it_is(variables: pytest.MonkeyPatch) -> None:
+def test_a_program_receives_the_site_url(variables: pytest.MonkeyPatch) -> None:
     variables.setenv("CMS_DATA_DIR", "var")
     variables.setenv("LOCALES", "en,fr")
     variables.setenv("DATABASE_URL", f"postgresql://cms:{SECRET}@db/cms")
@@ -187,7 +187,7 @@ def test_n8n_gets_a_node_whose_credential_stays_apart() -> None:
 
 
 @pytest.mark.parametrize("client", sorted(set(CLIENTS) - {"n8n"}))
-def test_a_secret_that_is_handed_over_stands_in_it_once(client: str) -> None:
+def test_a_passed_secret_appears_once(client: str) -> None:
     for transport in ("streamable-http", "sse"):
         text = client_config(
             client, url=URL, transport=transport, credential=token_credential(SECRET)
@@ -221,9 +221,7 @@ def test_a_secret_in_a_command_needs_no_quotes_that_only_some_shells_know() -> N
     )
 
 
-def test_the_command_prints_for_the_address_that_it_is_told(
-    environment: Environment, capsys: Any
-) -> None:
+def test_the_command_prints_for_the_given_address(environment: Environment, capsys: Any) -> None:
     environment(mcp_url=None, mcp_port=8787)
 
     def printed(**options: Any) -> Any:

@@ -148,7 +148,9 @@ def test_nothing_is_offered_that_the_caller_may_not_list() -> None:
         ("improve-seo", "postId", "a\x00b", "value "),
     ],
 )
-def test_what_cannot_be_completed_is_told(prompt: str, name: str, typed: str, message: str) -> None:
+def test_an_unknown_completion_is_refused_with_the_reason(
+    prompt: str, name: str, typed: str, message: str
+) -> None:
     with pytest.raises(MCPError) as caught:
         completed(prompt, name, typed)
 
@@ -157,7 +159,7 @@ def test_what_cannot_be_completed_is_told(prompt: str, name: str, typed: str, me
 
 
 @pytest.mark.parametrize(("uri", "name"), [("cms://x/{id}", "id"), ("cms://posts/{id}", "postId")])
-def test_an_unknown_template_or_variable_is_told(uri: str, name: str) -> None:
+def test_an_unknown_template_or_variable_is_reported(uri: str, name: str) -> None:
     with pytest.raises(MCPError) as caught:
         of_template(uri, name)
 

@@ -118,7 +118,9 @@ def test_the_page_says_that_the_server_answers(
     ("status", "state"),
     [(401, "answers"), (405, "answers"), (421, "wrong_host"), (404, "elsewhere"), (502, "elsewhere")],
 )  # fmt: skip
-def test_what_answers_is_told_apart(environment: Environment, status: int, state: str) -> None:
+def test_the_servers_state_follows_from_its_status(
+    environment: Environment, status: int, state: str
+) -> None:
     with answering(status) as port:
         environment(mcp_port=port)
         assert check_server().state == state

@@ -10,8 +10,9 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from mcp_bridge.protocol import resources
+from mcp_bridge.protocol.brief import GUIDELINES
 from mcp_bridge.protocol.prompts import PROMPTS
-from mcp_bridge.protocol.resources import GUIDELINES, ResourceSource
+from mcp_bridge.protocol.resources import ResourceSource
 from mcp_bridge.protocol.server import INSTRUCTIONS
 from proofroom.core.tools import get_tool
 from tests import make
@@ -92,7 +93,7 @@ def test_the_instructions_teach_the_lane_paging_errors_translation_and_images(wo
     assert word in INSTRUCTIONS
 
 
-def test_optional_arguments_are_told_where_they_are_given(client: Request) -> None:
+def test_optional_arguments_are_passed_if_given(client: Request) -> None:
     plain, told = text_of(client, "write-post"), text_of(client, "write-post", locale="de")
 
     assert "\nWrite it in the language de, and pass locale de to create_post_ai_review.\n" in told
@@ -139,7 +140,7 @@ def test_an_argument_that_is_not_what_it_should_be_is_refused(
     assert caught.value.message.startswith(message)
 
 
-def test_an_unknown_prompt_is_refused_with_those_there_are(client: Request) -> None:
+def test_an_unknown_prompt_error_lists_the_prompts(client: Request) -> None:
     with pytest.raises(MCPError) as caught:
         client("get_prompt", "translate", {})
 

@@ -12,6 +12,7 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 
+from tests.commands import run_command
 from tests.mcp.running import ROOT, environment
 from tests.migrated import give_database
 
@@ -24,7 +25,7 @@ def test_a_client_that_copies_it_finds_the_site_from_another_folder(
     give_database(data)
     variables = environment(data)
     variables.pop("SECRET_KEY", None)
-    printed = subprocess.run(
+    printed = run_command(
         [
             sys.executable,
             "manage.py",
@@ -34,10 +35,7 @@ def test_a_client_that_copies_it_finds_the_site_from_another_folder(
             "--transport",
             "stdio",
         ],
-        cwd=ROOT,
         env=variables,
-        capture_output=True,
-        text=True,
         check=True,
         timeout=100,
     )

@@ -6,8 +6,9 @@ import httpx
 import pytest
 from django.test import Client
 
+from tests.mcp.inside import HELLO, JSON
 from tests.mcp.running import Running
-from tests.mcp.test_gate import BEARER, ENDPOINTS, HELLO, JSON
+from tests.mcp.test_gate import BEARER, ENDPOINTS
 
 HERE = "http://localhost:6274"
 ASKED = "authorization,content-type,mcp-session-id,mcp-protocol-version"

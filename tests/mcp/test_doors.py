@@ -104,7 +104,7 @@ def test_where_only_tokens_guard_a_server_nobody_is_local(
         call_command("run_mcp", host=host)
 
 
-def test_tokens_of_the_api_and_of_clients_open_no_door_of_the_other() -> None:
+def test_api_tokens_and_mcp_tokens_do_not_open_each_others_interface() -> None:
     editor = make.user("editor", "its-editor")
     _, secret = create_token(name="A client", user_id=editor.pk, actor=make.actor("admin"))
     _, api_secret = api_token_of(editor)

@@ -10,22 +10,12 @@ import httpx
 import pytest
 
 from tests.mcp.conftest import HEADER, TOKEN
+from tests.mcp.inside import HELLO, JSON
 from tests.mcp.running import Running
 
-JSON = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
 PING = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"})
-HELLO = {
-    "jsonrpc": "2.0",
-    "id": 1,
-    "method": "initialize",
-    "params": {
-        "protocolVersion": "2025-11-25",
-        "capabilities": {},
-        "clientInfo": {"name": "test", "version": "1"},
-    },
-}
 ENDPOINTS = [("GET", "/mcp"), ("POST", "/mcp"), ("POST", "/messages?sessionId=" + "0" * 32)]
 
 

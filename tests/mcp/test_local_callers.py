@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
     ("address", "status"),
     [(None, 200), ("http://localhost:8787/mcp", 401), ("https://ai.example/mcp", 401)],
 )
-def test_with_an_address_of_its_own_the_server_asks_programs_of_this_machine_too(
+def test_with_its_own_address_the_server_asks_local_programs_for_credentials(
     environment: Callable[..., None], address: str | None, status: int
 ) -> None:
     environment(mcp_url=address, mcp_allowed_hosts=())

@@ -171,7 +171,7 @@ def test_a_new_post_is_seen_by_nobody_until_a_person_approves_and_publishes(
     assert "Slowly." in page
 
 
-def test_what_a_person_staged_stands_and_the_conflict_is_told(
+def test_a_persons_staged_value_stays_and_the_conflict_is_reported(
     open_server: Running, person: Person
 ) -> None:
     id_ = person.new_post(title="Contested")["id"]

@@ -16,8 +16,8 @@ import pytest
 
 from benchmarks.mcp_sessions import HELLO, ManySessions, resident_kib
 from mcp_bridge.transport.sse import MAX_UNREAD_BYTES
+from tests.mcp.inside import JSON
 from tests.mcp.running import Running, running
-from tests.mcp.test_gate import JSON
 
 SESSIONS: Final = 200
 KIB_PER_SESSION: Final = 300

@@ -41,7 +41,7 @@ def half_written(server: Running) -> int:
 
 
 @pytest.mark.parametrize(("transport", "mode"), WAYS)
-def test_steps_are_told_and_a_cancelled_call_stops_and_leaves_nothing(
+def test_steps_are_reported_and_a_cancelled_call_leaves_nothing(
     open_server: Running, transport: str, mode: str
 ) -> None:
     told: list[tuple[float, float | None, str | None]] = []

@@ -81,7 +81,7 @@ def test_the_newest_revision_is_discovered_without_a_session(open_server: Runnin
     assert response.json()["result"]["instructions"].startswith("Proofroom, a CMS: you propose")
 
 
-def test_a_request_of_a_revision_that_is_not_spoken_is_told_those_that_are(
+def test_an_unknown_protocol_revision_error_lists_the_supported_ones(
     open_server: Running,
 ) -> None:
     body = body_of("tools/list")
@@ -162,7 +162,7 @@ def test_tools_are_listed_in_one_order(open_server: Running) -> None:
     ("meta", "kind", "steps"),
     [({"progressToken": "p"}, "text/event-stream", 2), ({}, "application/json", 0)],
 )
-def test_steps_are_told_to_who_asked_for_them(
+def test_steps_are_reported_to_callers_with_a_progress_token(
     open_server: Running, meta: dict[str, Any], kind: str, steps: int
 ) -> None:
     response = send(open_server, "tools/call", meta, name="sample_steps", arguments={"steps": 2})

@@ -38,7 +38,7 @@ def test_threat_51_reads_know_drafts(client: Client) -> None:
     assert (staged["post"]["title"], live["post"]["title"]) == ("Better kettle", "Kettle")
 
 
-def test_threat_51_a_word_of_a_list_is_one_of_them(client: Client) -> None:
+def test_threat_51_a_list_value_must_be_one_of_the_choices(client: Client) -> None:
     text = refused(client, "list_posts", status="publishd")
 
     assert "`status`" in text

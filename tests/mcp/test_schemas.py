@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import json
 import re
-from typing import cast
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.utils import timezone
 from pydantic import BaseModel, Field
 
+from mcp_bridge.management.commands.dump_mcp_context import (
+    BEGIN,
+    build_context,
+    context_text,
+    replace_tool_table,
+)
+from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.server import INSTRUCTIONS, tool_description
+from mcp_bridge.tasks import CALLS_KEPT_DAYS, prune_calls
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Tool, all_tools, get_tool
 from proofroom.core.tools.call import parse_arguments
 from proofroom.core.tools.schemas import lean_schema
+from tests.mcp.running import ROOT
 from tests.mcp.sample_tools import EchoArguments
 
 TOKENS_OF_ALL = 5_000
+
 # Such JSON was measured at 4.6 with a present-day tokenizer; other tokenizers are finer.
 CHARACTERS_PER_TOKEN = 4.2
 
@@ -167,3 +182,54 @@ def test_a_description_says_enough_and_no_more() -> None:
 def test_names_suit_every_model_api() -> None:
     for tool in all_tools():
         assert re.fullmatch(r"[a-z][a-z0-9_]{1,39}", tool.name), tool.name
+
+
+DOCS = ROOT / "docs"
+
+RENEW = (
+    "renew it: manage.py dump_mcp_context --out docs/mcp-context.json --table docs/reference/mcp.md"
+)
+
+
+def test_the_committed_context_is_current() -> None:
+    committed = (DOCS / "mcp-context.json").read_text("utf-8")
+
+    assert context_text(build_context()) == committed, RENEW
+
+
+def test_the_table_of_tools_in_the_documentation_is_current() -> None:
+    page = (DOCS / "reference/mcp.md").read_text("utf-8")
+
+    assert replace_tool_table(page) == page, RENEW
+    assert "| `save_post_ai_review(" in page
+
+
+def test_every_tool_that_the_texts_name_exists_or_is_not_promised() -> None:
+    page = (DOCS / "reference/mcp.md").read_text("utf-8").split(BEGIN, maxsplit=1)[0]
+    page += (DOCS / "explanation/ai-clients.md").read_text("utf-8")
+
+    named = set(re.findall(r"`((?:get|list|save|create|submit|add|update)_\w+)`", page))
+    assert "save_post_ai_review" in named
+    assert [name for name in sorted(named) if get_tool(name) is None] == []
+
+
+def test_a_page_without_the_marks_is_refused(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("# Tools\n")
+
+    with pytest.raises(CommandError, match="needs the lines"):
+        call_command("dump_mcp_context", out=str(tmp_path / "a.json"), table=str(page))
+    assert page.read_text() == "# Tools\n"
+
+
+@pytest.mark.django_db
+def test_calls_are_kept_for_ninety_days(settings: Any) -> None:
+    sizes = {"ms": 1, "ok": True, "request_bytes": 1, "response_bytes": 1}
+    for days in (CALLS_KEPT_DAYS - 1, CALLS_KEPT_DAYS + 1):
+        call = McpCall.objects.create(tool=f"after-{days}", principal="token", **sizes)
+        McpCall.objects.filter(pk=call.pk).update(created_at=timezone.now() - timedelta(days=days))
+
+    assert (prune_calls(), prune_calls()) == (1, 0)
+
+    assert McpCall.objects.get().tool == f"after-{CALLS_KEPT_DAYS - 1}"
+    assert "mcp_bridge.tasks.prune_calls" in settings.CELERY_BEAT_SCHEDULE

@@ -107,7 +107,7 @@ def test_the_seo_of_ten_posts_is_improved(
             assert hands[path] == ["seo-specialist", "local", "mcp", "editor"]
 
 
-def test_languages_are_told_one_by_one_and_a_cancelled_call_keeps_what_was_proposed(
+def test_each_language_is_reported_and_a_cancelled_call_keeps_its_proposals(
     open_server: Running, person: Person
 ) -> None:
     id_, tool = person.new_post(title="Many languages")["id"], "create_translations_ai_review_bulk"

@@ -80,7 +80,7 @@ def test_a_read_leaves_one_row_and_what_does_more_or_is_refused_an_entry_too(
 
 
 @pytest.mark.parametrize("change", ["revoked", "switched off"])
-def test_threat_43_a_change_that_is_told_of_ends_a_token_at_its_next_call(
+def test_threat_43_a_notified_change_ends_a_token_at_its_next_call(
     change: str, samples: None, environment: Callable[..., None], settings: Any,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip

@@ -1,162 +1,183 @@
-"""Warnings of staging tools about mismatches of a translation with its source."""
+"""Warnings in answers of staging tools, by code, and the same rules as chips in review and inbox."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
-from content.models import Post
-from content.tools.staging_warnings import MAX_WARNINGS
-from content.translations.translate import create_translation
+from content.inbox.rows import rules_of
+from content.models import Layer, QueuedChange
+from proofroom.briefs.models import Brief
 from tests import make
+from tests.api_client import ApiClient
 from tests.mcp.calling import done
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]
+
 SAVE, UPDATE = "save_post_ai_review", "update_post_module_ai_review"
 
 
-def warned(answer: dict[str, Any]) -> list[tuple[str, str, str]]:
-    return [(one["path"], one["code"], one["message"]) for one in answer.get("warnings", [])]
+def warnings(answer: dict[str, Any]) -> list[tuple[str, str]]:
+    return [(one["path"], one["code"]) for one in answer.get("warnings", ())]
 
 
-def german(source: Post) -> Post:
-    return create_translation(post_id=source.pk, locale="de", actor=make.actor("admin"))
+def save(post: Any, **patch: Any) -> dict[str, Any]:
+    return done(SAVE, postId=str(post.pk), patch=patch)
 
 
-def test_a_proposed_translation_says_what_does_not_agree() -> None:
-    source = make.post("Two ways in", markdown="Is it free? Yes, for [members](https://a.example).")
-    prose, hero = make.module_id(source, "prose"), make.module_id(source, "hero")
+def test_a_good_proposal_has_no_warnings() -> None:
+    post = make.post()
+    make.post("Target", slug="target")
 
-    answer = done(
-        "create_translation_ai_review",
-        postId=str(source.pk),
-        locale="de",
-        fields={"title": "Drei Wege hinein"},
-        modules=[
-            {"sourcePostModuleId": hero, "props": {"title": "Zwei Wege hinein"}},
-            {
-                "sourcePostModuleId": prose,
-                "props": {
-                    "content": "Ist es kostenlos? Nein, für [Mitglieder](https://b.example)."
-                },
-            },
-        ],
-    )
-
-    copy = {one["sourcePostModuleId"]: one["postModuleId"] for one in answer["modules"]}[prose]
-    place = f"modules.{copy}.props.content"
-    assert warned(answer) == [
-        (
-            "post.title", "source_mismatch",
-            "The source says 'Two', the translation 'Drei'. Keep the number of the source.",
-        ),
-        (
-            place, "source_mismatch",
-            "1 · Paragraph: The source says 'Yes', the translation 'Nein'. Keep the answer of the source.",
-        ),
-        (
-            place, "source_mismatch",
-            "1 · Paragraph: The source says 'https://a.example', the translation 'https://b.example'. "
-            "Keep the link of the source.",
-        ),
-    ]  # fmt: skip
-
-
-def test_a_faithful_translation_has_no_warnings() -> None:
-    source = make.post("Two ways in", markdown="It takes three days.")
-    post = german(source)
-
-    answer = done(SAVE, postId=str(post.pk), patch={"title": "Zwei Wege hinein"})
+    answer = save(post, metaTitle="Filter coffee", metaDescription="x" * 160)
     module = done(
-        UPDATE, postModuleId=make.module_id(post, "prose"), contentMarkdown="Es dauert drei Tage."
+        UPDATE,
+        postModuleId=make.module_id(post, "prose"),
+        contentMarkdown="Grind the beans and read [more](/blog/target).",
     )
 
     assert "warnings" not in answer
     assert "warnings" not in module
 
 
-def test_only_what_the_call_staged_is_named() -> None:
-    post = german(make.post("Two ways in", excerpt="It costs 20 euros."))
-    done(SAVE, postId=str(post.pk), patch={"title": "Drei Wege hinein"})
+def test_too_long() -> None:
+    answer = save(make.post(), metaTitle="x" * 61, metaDescription="y" * 161)
 
-    answer = done(SAVE, postId=str(post.pk), patch={"excerpt": "Es kostet 30 Euro."})
+    assert warnings(answer) == [
+        ("post.metaTitle", "too_long"),
+        ("post.metaDescription", "too_long"),
+    ]
+    assert answer["warnings"][0]["message"] == (
+        "Meta title has 61 characters. Search engines show about 60."
+    )
 
-    assert [path for path, _code, _message in warned(answer)] == ["post.excerpt"]
+
+def test_unchanged_names_the_values_that_staged_nothing() -> None:
+    post = make.post(excerpt="Short", metaTitle="Coffee")
+
+    answer = save(post, excerpt="Short", metaTitle="Tea")
+    terms = done("set_post_taxonomy_terms_ai_review", postId=str(post.pk), taxonomyTermIds=[])
+    hero = make.module_id(post, "hero")
+    props = done(UPDATE, postModuleId=hero, props={"title": post.title, "subtitle": "New"})
+
+    assert warnings(answer) == [("post.excerpt", "unchanged")]
+    assert warnings(terms) == [("post.taxonomyTermIds", "unchanged")]
+    assert warnings(props) == [(f"modules.{hero}.props.title", "unchanged")]
 
 
-def test_a_module_is_compared_as_it_is_updated() -> None:
-    post = german(make.post(markdown="Open the window for two minutes."))
+def test_replaced_names_who_had_staged_something_else() -> None:
+    post = make.post()
+    make.staged(post, {"excerpt": "From an agent"})
+
+    first = save(post, excerpt="From a client")
+    again = save(post, excerpt="From the same client")
+
+    assert warnings(first) == [("post.excerpt", "replaced")]
+    assert first["warnings"][0]["message"] == "This replaced what seo-specialist had staged here."
+    assert warnings(again) == []
+
+
+def test_dead_link_within_the_site() -> None:
+    post = make.post(markdown="[old](/gone)")
     prose = make.module_id(post, "prose")
 
-    answer = done(
-        UPDATE, postModuleId=prose, contentMarkdown="Zwei Stunden lang das Fenster öffnen."
+    answer = done(UPDATE, postModuleId=prose, contentMarkdown="[old](/gone) and [new](/nowhere)")
+
+    # Links that were there before are not the client's.
+    assert warnings(answer) == [(f"modules.{prose}.props.content", "dead_link")]
+    assert answer["warnings"][0]["message"] == "The site has no published page at /nowhere."
+
+
+def test_forbidden_term_and_protected_name() -> None:
+    Brief.objects.create(
+        name="Site",
+        terms=[{"term": "user", "preferred": "reader", "forbidden": True}],
+        protected_names=["Proofroom"],
     )
+    post = make.post(excerpt="Proofroom is for readers.")
 
-    assert warned(answer) == [
-        (
-            f"modules.{prose}.props.content", "source_mismatch",
-            "1 · Paragraph: The source says 'two minutes', the translation 'Zwei Stunden'. "
-            "Keep the amount and unit of the source.",
-        )
-    ]  # fmt: skip
+    answer = save(post, excerpt="The proof room is for users.", metaTitle="proofroom")
 
-
-def test_the_wrong_language_has_a_code_of_its_own() -> None:
-    post = german(make.post(excerpt="All that you need to know about the opening of our new shop."))
-
-    answer = done(
-        SAVE,
-        postId=str(post.pk),
-        patch={
-            "excerpt": "Tout ce que vous devez savoir sur l'ouverture de notre nouveau magasin."
-        },
-    )
-
-    assert warned(answer) == [
-        ("post.excerpt", "language", "The text is in 'fr'. Write it in 'de'.")
+    assert warnings(answer) == [
+        ("post.excerpt", "forbidden_term"),
+        ("post.excerpt", "protected_name"),
+        ("post.metaTitle", "protected_name"),
+    ]
+    assert [one["message"] for one in answer["warnings"]] == [
+        "Write “reader” instead of “users”.",
+        "The name Proofroom is missing or was changed.",
+        "The name Proofroom is written “proofroom”.",
     ]
 
 
-def test_texts_that_are_only_copied_are_one_warning() -> None:
-    text = "This is a text that is long enough to say which language it is written in."
-    source, other = make.post(markdown=text, excerpt=text), make.post(excerpt=text, slug="other")
-
-    answer = done("create_translation_ai_review", postId=str(source.pk), locale="de")
-    bulk = done("create_translations_ai_review_bulk", postId=str(other.pk), locales=["de"])
-
-    [(path, code, message)] = warned(answer)
-    assert (path, code) == ("post.excerpt", "language")
-    assert message.startswith("2 texts are still copies of the source, this one first.")
-    [(path, code, message)] = warned(bulk["items"][0])
-    assert (path, code) == ("post.excerpt", "language")
-    assert message.startswith("The text is still a copy of the source.")
-
-
-def test_no_more_warnings_than_a_client_reads() -> None:
-    source = make.post(markdown="\n\n".join(f"There are {at} cats." for at in range(40)))
-    post = german(source)
-
-    answer = done(
-        UPDATE,
-        postModuleId=make.module_id(post, "prose"),
-        contentMarkdown="\n\n".join(f"Es gibt {at} Katzen." for at in range(1, 41)),
+def test_a_translation_must_keep_the_protected_names_of_its_source() -> None:
+    Brief.objects.create(name="Site", protected_names=["Proofroom"])
+    source = make.post(excerpt="Proofroom is for readers.")
+    translation = make.post(
+        "Filterkaffee", locale="de", translation_of=source, excerpt="Etwas", markdown="Bohnen"
     )
 
-    found = warned(answer)
-    assert len(found) == MAX_WARNINGS == 20
-    assert found[-1][2].startswith("21 more of these are not shown.")
+    lost = save(translation, excerpt="Der Korrekturraum ist für Leser.")
+    kept = save(translation, excerpt="Proofroom ist für Leser.")
+
+    assert ("post.excerpt", "protected_name") in warnings(lost)
+    assert ("post.excerpt", "protected_name") not in warnings(kept)
 
 
-def test_a_post_that_is_no_translation_costs_no_query_more() -> None:
+def test_language_of_a_post_that_is_no_translation() -> None:
+    answer = save(
+        make.post(), excerpt="Mahlen Sie die Bohnen und gießen Sie das heiße Wasser darauf."
+    )
+
+    assert warnings(answer) == [("post.excerpt", "language")]
+
+
+def test_source_mismatch_of_a_translation() -> None:
+    source = make.post(excerpt="It takes 4 minutes.")
+    translation = make.post("Filterkaffee", locale="de", translation_of=source, markdown="Bohnen")
+
+    assert ("post.excerpt", "source_mismatch") in warnings(
+        save(translation, excerpt="Es dauert 5 Minuten.")
+    )
+
+
+def test_a_new_post_is_judged_too() -> None:
+    Brief.objects.create(name="Site", never=["cheap as chips"])
+
+    answer = done(
+        "create_post_ai_review",
+        type="blog",
+        title="Cheap as chips",
+        contentMarkdown="[there](/nowhere)",
+    )
+
+    assert {code for _path, code in warnings(answer)} == {"forbidden_term", "dead_link"}
+
+
+def test_the_rules_are_stored_with_the_change_and_shown_as_chips() -> None:
+    Brief.objects.create(name="Site", terms=[{"term": "user", "forbidden": True}])
     post = make.post()
+    save(post, excerpt="For users.")
 
-    def queries(patch: dict[str, str]) -> int:
-        with CaptureQueriesContext(connection) as captured:
-            answer = done(SAVE, postId=str(post.pk), patch=patch)
-        assert "warnings" not in answer
-        return sum("draft_rows" in one["sql"] and "origin_rows" in one["sql"] for one in captured)
+    row = QueuedChange.objects.get(post=post, path="post.excerpt")
+    assert [(rule.check, rule.value) for rule in rules_of(row)] == [("brief", "users")]
+    editor = ApiClient("editor")
+    for address in (
+        f"/admin/content/post/{post.pk}/review/?layer={Layer.AI_REVIEW.value}",
+        "/admin/inbox/",
+    ):
+        page = editor.get(address).content.decode()
+        assert "Editorial brief: users" in page
 
-    assert queries({"title": "Drei Wege hinein"}) == 0
+
+def test_a_rule_that_the_type_switches_off_is_not_applied(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.content.checking import set_levels
+
+    set_levels(monkeypatch, {"brief": "off"})
+    Brief.objects.create(
+        name="Site", terms=[{"term": "user", "forbidden": True}], protected_names=["Proofroom"]
+    )
+    post = make.post(excerpt="Proofroom")
+
+    assert warnings(save(post, excerpt="For users.")) == []

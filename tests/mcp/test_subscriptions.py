@@ -55,7 +55,7 @@ def uri_of(post: Post) -> str:
     return f"cms://posts/{post.pk}"
 
 
-def test_a_change_of_a_post_is_told_once_to_who_follows_it() -> None:
+def test_a_post_change_reaches_its_followers_once() -> None:
     post, other = make.post("One"), make.post("Two")
     follower = SubscribedClient(principal(), uris=[uri_of(post)])
     elsewhere = SubscribedClient(principal(), uris=[uri_of(other)], resource_list=True)
@@ -72,7 +72,7 @@ def test_a_change_of_a_post_is_told_once_to_who_follows_it() -> None:
     assert read_changes(tail, [follower, elsewhere], False) == {}
 
 
-def test_a_client_that_cannot_be_told_keeps_no_other_one(
+def test_an_unreachable_client_does_not_block_the_others(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     post = make.post("One")
@@ -91,7 +91,7 @@ def test_a_client_that_cannot_be_told_keeps_no_other_one(
     stage_in_review(str(post.pk), {"title": "A"})
 
     assert set(read_changes(tail, [broken, other], False)) == {other}
-    assert "An MCP client cannot be told of changes" in caplog.text
+    assert "Cannot notify an MCP client of changes" in caplog.text
 
 
 def test_a_new_post_and_one_in_the_trash_change_the_list() -> None:
@@ -113,7 +113,7 @@ def test_a_new_post_and_one_in_the_trash_change_the_list() -> None:
     ],
     ids=["narrowed", "without the scope", "without an account"],
 )
-def test_nobody_is_told_of_what_they_may_not_read(who: Any) -> None:
+def test_clients_receive_no_forbidden_changes(who: Any) -> None:
     post, refused = make.post("One"), who()
     subscriber = SubscribedClient(refused, uris=[uri_of(post)], resource_list=True)
     tail = begun()
@@ -124,7 +124,7 @@ def test_nobody_is_told_of_what_they_may_not_read(who: Any) -> None:
     assert readable_uris(refused, [uri_of(post)]) == []
 
 
-def test_who_may_use_other_tools_is_told_so() -> None:
+def test_a_change_of_the_callers_tools_is_sent() -> None:
     who = principal()
     subscriber = SubscribedClient(who, tools=True)
     subscriber.known_tools = usable_tools(who) - {"list_posts"}
@@ -177,7 +177,7 @@ def test_one_credential_leaves_room_for_the_others(monkeypatch: pytest.MonkeyPat
     inside(scene)
 
 
-def test_a_stream_is_acknowledged_with_what_it_will_be_told_of_and_ends_with_its_client() -> None:
+def test_a_stream_is_acknowledged_with_its_subjects_and_ends_with_its_client() -> None:
     post = make.post("One")
     _, secret = token_of(make.user("editor"))
     asked = newest(

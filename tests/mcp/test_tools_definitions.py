@@ -67,9 +67,7 @@ def test_a_group_that_people_made_brings_its_props_and_global_modules() -> None:
         ),
     ],
 )
-def test_a_group_that_is_not_there_is_answered_with_those_that_are(
-    arguments: dict[str, Any], words: str
-) -> None:
+def test_an_unknown_group_error_lists_the_groups(arguments: dict[str, Any], words: str) -> None:
     named = {"BLOG": str(find_group("blog-default").id)}
     given = {name: named.get(value, value) for name, value in arguments.items()}
 
@@ -167,7 +165,7 @@ def test_a_schema_says_that_rich_text_is_written_as_markdown_also_inside_of_list
 
 
 @pytest.mark.parametrize("role", ["admin", "editor", "translator", "ai_agent"])
-def test_a_look_around_names_what_there_is_and_agents_to_those_who_may_see_them(role: str) -> None:
+def test_list_registry_items_names_agents_to_permitted_users_only(role: str) -> None:
     make.form("contact", title="Write to us")
     make.form("contact", locale="de", title="Schreiben Sie uns")
 

@@ -7,20 +7,17 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Layer, Post
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
-from content.store import document_edits
 from content.store.translation_status import states_of
 from content.translations.translate import create_translation
 from mcp_bridge.access.principals import Principal
 from proofroom.definitions import find_post_type
 from tests import make
 from tests.mcp.calling import by, done, refused
+from tests.queries import count_queries
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("environment")]
 ONE, MANY, LIST = (
@@ -194,13 +191,7 @@ def test_pictures_of_a_list_stay_where_only_its_words_are_given() -> None:
     first, second = (str(make.image(name).pk) for name in ("a.png", "b.png"))
     post = make.post()
     items = [{"imageId": first, "caption": "One"}, {"imageId": second, "caption": "Two"}]
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.add_module(
-            document, type="gallery", props={"items": items}
-        )[0],
-    )
+    make.added_module(post, type="gallery", props={"items": items})
     gallery = make.module_id(post, "gallery")
 
     made = propose(
@@ -259,7 +250,7 @@ def test_who_may_stage_may_propose_translations(role: str, tool: str) -> None:
         assert (german.is_placeholder, german.author) == (True, make.user(role))
 
 
-def test_the_named_agent_is_the_author_and_an_unknown_one_is_told() -> None:
+def test_the_named_agent_is_the_author_and_an_unknown_one_is_refused() -> None:
     make.agent_actor("translator")
     post, other = make.post(), make.post("Other")
 
@@ -282,11 +273,7 @@ def test_the_named_agent_is_the_author_and_an_unknown_one_is_told() -> None:
 def test_translations_are_listed_with_what_is_stale() -> None:
     post = make.post()
     german = create_translation(post_id=post.pk, locale="de", actor=make.actor(), title="Deutsch")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, {"title": "Better"}),
-    )
+    make.edited(post, {"title": "Better"})
     make.staged(german, {"excerpt": "x"})
 
     answer = done(LIST, postId=str(post.pk))
@@ -326,9 +313,7 @@ def test_a_list_pages_and_asks_as_much_however_long_it_is(languages: None) -> No
     assert "nextCursor" not in rest
     counts = []
     for source in (short, post):
-        with CaptureQueriesContext(connection) as queries:
-            done(LIST, principal, postId=str(source.pk))
-        counts.append(len(queries))
+        counts.append(count_queries(done, LIST, principal, postId=str(source.pk)))
     assert counts[0] == counts[1]
 
 

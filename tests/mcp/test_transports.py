@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import time
 from typing import Any
@@ -12,8 +11,10 @@ import anyio
 import httpx
 import pytest
 
+from tests.commands import run_command
 from tests.mcp.conftest import HEADER, TOKEN
-from tests.mcp.running import ROOT, Running, connected, environment
+from tests.mcp.inside import HELLO
+from tests.mcp.running import Running, connected, environment
 
 BEARER = {"Authorization": f"Bearer {TOKEN['MCP_AUTH_TOKEN']}"}
 GENERIC = {HEADER["MCP_AUTH_HEADER_NAME"]: HEADER["MCP_AUTH_HEADER_VALUE"]}
@@ -102,26 +103,12 @@ def test_many_calls_at_once_are_all_answered(open_server: Running) -> None:
 
 
 def test_stdio_writes_nothing_but_the_protocol(open_server: Running) -> None:
-    hello = {
-        "jsonrpc": "2.0",
-        "id": 1,
-        "method": "initialize",
-        "params": {
-            "protocolVersion": "2025-11-25",
-            "capabilities": {},
-            "clientInfo": {"name": "test", "version": "1"},
-        },
-    }
-
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "-m", "tests.mcp.serve", "run_mcp", "--transport", "stdio"],
-        cwd=ROOT,
         env=environment(open_server.data),
-        input=json.dumps(hello) + "\n",
-        capture_output=True,
-        text=True,
-        timeout=60,
+        input=json.dumps(HELLO) + "\n",
         check=True,
+        timeout=60,
     )
 
     (line,) = done.stdout.splitlines()

@@ -130,7 +130,7 @@ def test_calls_that_read_are_answered_without_the_sdk(monkeypatch: pytest.Monkey
     assert asked == ["sample_conflict"]
 
 
-def test_what_a_call_without_the_sdk_lacks_is_told_by_the_sdk() -> None:
+def test_the_sdk_refuses_malformed_calls() -> None:
     params = "params"
     assert refused_by_the_sdk(lambda one: one["body"].update(id=1.5)) == -32600
     assert refused_by_the_sdk(lambda one: one["body"].update(jsonrpc="1.0")) == -32600

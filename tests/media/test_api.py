@@ -269,7 +269,7 @@ def test_reads_are_conditional():
     assert client.get(f"/api/media/{asset.pk}", HTTP_IF_NONE_MATCH=etag).status_code == 200
 
 
-def test_places_are_named_and_those_of_the_trash_are_not():
+def test_usages_are_listed_without_trashed_posts():
     asset = make.image()
     post = make.post(featuredMediaId=str(asset.pk))
     other = make.post("In the trash", featuredMediaId=str(asset.pk))

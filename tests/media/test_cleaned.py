@@ -58,7 +58,7 @@ def camera(orientation: int = 1) -> Image.Exif:
 
 @pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
 @pytest.mark.parametrize("orientation", ORIENTATIONS)
-def test_a_picture_stands_as_it_was_seen(kind, orientation):
+def test_a_picture_keeps_its_displayed_orientation(kind, orientation):
     back = ORIENTATIONS[orientation]
     held = scene() if back is None else scene().transpose(back)
     options = {"quality": 95} if kind == "JPEG" else {"lossless": True} if kind == "WEBP" else {}

@@ -91,6 +91,10 @@ def test_files_without_a_row_are_named_however_deep() -> None:
     assert code == 1
     assert json.loads(text)["isWhole"] is False
     assert sorted(json.loads(text)["orphaned"]) == sorted(found.orphaned)
+    assert told("--missing")[0] == 0
+    path(asset.file.name).unlink()
+    code, text = told("--missing")
+    assert (code, "orphaned" in text, "missing" in text) == (1, False, True)
 
 
 @pytest.mark.usefixtures("variants_later")
@@ -116,7 +120,7 @@ def test_a_folder_that_cannot_be_listed_hides_no_other_one(
     assert found.missing == [(str(gone.pk), str(gone.file.name))]
     assert found.orphaned == ["orphan/of.txt"]
     assert found.checked == 2
-    assert "'lost' of the storage cannot be listed" in caplog.text
+    assert "cannot list folder 'lost' of the storage" in caplog.text
 
 
 def test_what_is_on_its_way_or_kept_for_a_while_is_neither() -> None:
@@ -165,7 +169,7 @@ def test_only_the_first_findings_are_kept(monkeypatch) -> None:
 
 
 def test_what_is_no_id_is_said() -> None:
-    with pytest.raises(CommandError, match="'x' is no id of a file"):
+    with pytest.raises(CommandError, match="'x' is not the ID of a file"):
         call_command("check_media", "--id", "x")
 
 

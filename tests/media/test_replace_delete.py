@@ -273,21 +273,11 @@ def test_who_insists_deletes_and_pages_go_on_without_the_picture(client) -> None
 
 def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
     from content.models import Post, PostModule
-    from content.posts.edit import edit_post
-    from content.store import document_edits
 
     asset = store(picture("PNG", (60, 60)), alt_text="Canary")
     post = make.post()
     editor = make.actor("editor")
-    edit_post(
-        post_id=post.pk,
-        actor=editor,
-        edit=lambda document: document_edits.add_module(
-            document,
-            type="prose-with-media",
-            props={"imageId": str(asset.pk)},
-        )[0],
-    )
+    make.added_module(post, type="prose-with-media", props={"imageId": str(asset.pk)}, by=editor)
     path = Post.objects.get(pk=post.pk).path
     assert b"Canary" in client.get(path).content
 
@@ -297,9 +287,5 @@ def test_a_live_document_keeps_the_id_of_a_picture_that_is_gone(client) -> None:
     assert (page.status_code, b"Canary" in page.content) == (200, False)
     module = PostModule.objects.get(post=post, instance__type="prose-with-media")
     assert module.instance.props["imageId"] == str(asset.pk)
-    edit_post(
-        post_id=post.pk,
-        actor=editor,
-        edit=lambda document: document_edits.patch_fields(document, {"title": "Another"}),
-    )
+    make.edited(post, {"title": "Another"}, by=editor)
     assert Post.objects.get(pk=post.pk).title == "Another"

@@ -47,15 +47,15 @@ def test_files_are_kept_here_where_nothing_is_said(environ):
         ),
         (
             {"MEDIA_S3_BUCKET": "pictures"},
-            "MEDIA_S3_BUCKET is set, but MEDIA_STORAGE is local; set MEDIA_STORAGE=s3 or leave it out.",
+            "MEDIA_S3_BUCKET is set, but MEDIA_STORAGE is local; set MEDIA_STORAGE=s3, or unset it.",
         ),
         (
             {**S3, "MEDIA_S3_ACCESS_KEY_ID": "id"},
-            "MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY go together; one is missing.",
+            "set both MEDIA_S3_ACCESS_KEY_ID and MEDIA_S3_SECRET_ACCESS_KEY, or neither.",
         ),
         (
             {**S3, "MEDIA_S3_ENDPOINT": "minio:9000"},
-            "MEDIA_S3_ENDPOINT is 'minio:9000': it must be an address that begins with http:// or https://.",
+            "MEDIA_S3_ENDPOINT is 'minio:9000': it must be a URL that begins with http:// or https://.",
         ),
         ({"MEDIA_STORAGE": "ftp"}, "MEDIA_STORAGE is 'ftp': should be 'local' or 's3'."),
     ],
@@ -98,5 +98,5 @@ def test_a_bucket_without_its_packages_stops_the_start(environ, monkeypatch):
 
     assert str(refused.value) == (
         "MEDIA_STORAGE is s3, but django-storages and boto3 are not installed; "
-        "install the extra s3 (see docs/deployment.md)."
+        "install the extra s3 (see docs/how-to/store-media-in-a-bucket.md)."
     )

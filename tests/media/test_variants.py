@@ -125,7 +125,7 @@ def test_after_three_failures_it_is_given_up_and_says_why(caplog) -> None:
     assert (asset.status, work.attempts, work.is_given_up) == ("failed", 3, True)
     assert work.reason.startswith("UnidentifiedImageError")
     assert str(django_settings.MEDIA_ROOT) not in work.reason
-    assert "are given up" in caplog.text
+    assert "gave up making" in caplog.text
     due_now()
     assert tasks.sweep_variants() == 0
     image = site_image(asset)
@@ -291,7 +291,7 @@ def test_what_waits_already_is_not_asked_for_twice() -> None:
     assert Event.objects.filter(name="media.variants").count() == 1
 
 
-def test_who_asks_for_what_cannot_be_is_told() -> None:
+def test_impossible_requests_are_refused() -> None:
     asset, pdf = store(picture("PNG", (50, 10))), store(b"%PDF-1.7 x %%EOF")
     VariantWork.objects.all().delete()
 

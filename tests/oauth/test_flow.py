@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.apps import apps
 from django.core.cache import cache
 from django.db import connection
 from django.test import Client
@@ -186,7 +184,7 @@ def test_a_refresh_keeps_the_connection_and_ends_the_old_token() -> None:
     assert McpCall.objects.get().principal == f"oauth:{OAuthConnection.objects.get().pk}"
 
 
-def test_a_person_leaves_a_scope_out_and_the_client_is_told_what_is_missing() -> None:
+def test_a_client_learns_which_scope_the_user_left_out() -> None:
     client_id = flow.register()["client_id"]
     answer = flow.consent(flow.person(), flow.authorize_url(client_id), grant=())
     tokens = flow.redeem(client_id, flow.answer_of(answer)["code"]).json()
@@ -253,24 +251,6 @@ def test_starting_agents_is_not_offered_to_who_may_start_none() -> None:
     answer = flow.consent(browser, url, grant=("propose", "agents"))
     tokens = flow.redeem(client_id, flow.answer_of(answer)["code"]).json()
     assert tokens["scope"] == "read propose"
-
-
-def test_a_connection_of_before_goes_on_starting_agents_until_it_is_made_again() -> None:
-    first = flow.connected()
-    import_module("proofroom.oauth.migrations.0004_scope_of_agents").keep_agents(apps, None)
-    tokens = flow.refresh(first["client_id"], first["refresh_token"]).json()
-    holder = find_client_holder(tokens["access_token"])
-
-    assert holder is not None
-    assert holder.principal.scopes == frozenset({"read", "propose", "agents"})
-    assert still_connected([holder]) == {holder}
-    assert "Starts agents" in flow.person().get("/admin/account/").content.decode()
-
-    flow.consent(flow.person(), flow.authorize_url(first["client_id"]))
-
-    holder = find_client_holder(tokens["access_token"])
-    assert holder is not None
-    assert holder.principal.scopes == frozenset({"read", "propose"})
 
 
 def test_diagnostics_are_for_who_could_give_them_to_a_token() -> None:
@@ -384,7 +364,7 @@ def test_limits_offer_and_name_no_page_that_is_hidden(bloggers: Post) -> None:
     assert "Hidden plans" not in browser.get(page).content.decode()
 
 
-def test_who_manages_tokens_limits_no_client_of_somebody_with_more_rights() -> None:
+def test_token_managers_cannot_limit_clients_with_more_permissions() -> None:
     flow.connected("admin", scope="read")
     connection = OAuthConnection.objects.get()
     make.site_role("clerk", "tokens.manage", "posts.view")

@@ -139,6 +139,26 @@ def test_a_token_of_this_server_is_not_read_from_the_address() -> None:
     assert elsewhere.status == 401
 
 
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+@pytest.mark.parametrize("query", ["x=%zz", "x=a|b", "resource=a&resource=b"])
+def test_parameters_in_the_address_are_refused(path: str, query: str) -> None:
+    body = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": "x", "token": "x"}
+
+    answer = Client().post(f"{path}?{query}", body)
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("path", ["/oauth/token", "/oauth/revoke"])
+@pytest.mark.parametrize("name", ["client_id", "refresh_token", "token"])
+def test_a_nul_in_a_parameter_is_refused(path: str, name: str) -> None:
+    body = {"grant_type": "refresh_token", "refresh_token": "x", "client_id": "x", "token": "x"}
+
+    answer = Client().post(path, {**body, name: "\0"})
+
+    assert (answer.status_code, answer.json()["error"]) == (400, "invalid_request")
+
+
 def test_a_refresh_token_opens_no_door_and_no_api() -> None:
     tokens = flow.connected()
 
@@ -367,6 +387,29 @@ def test_consent_is_a_persons_own_click() -> None:
     assert "no-store" in page["Cache-Control"]
     assert not Grant.objects.exists()
     assert not OAuthConnection.objects.exists()
+
+
+def test_the_form_changes_nothing_about_the_request() -> None:
+    """A page that could add fields to the form could otherwise send the code to another client."""
+    client_id, other_id = (flow.register()["client_id"] for _ in range(2))
+
+    answer = flow.consent(
+        flow.person(), flow.authorize_url(client_id), client_id=[other_id], state=["another"]
+    )
+
+    assert flow.answer_of(answer)["state"] == "the-state"
+    assert OAuthConnection.objects.get().client.client_id == client_id
+
+
+@pytest.mark.parametrize("state", ["a|b", "{x}", "a b", '"quoted"', "ünï", "%zz", "a;b"])
+def test_a_state_comes_back_as_it_was_sent(state: str) -> None:
+    """Browsers leave some characters as they are, and oauthlib refuses them."""
+    client_id = flow.register()["client_id"]
+    url = flow.authorize_url(client_id, state=None) + f"&state={state}"
+
+    answer = flow.consent(flow.person(), url)
+
+    assert flow.answer_of(answer)["state"] == state
 
 
 def test_who_says_no_gives_nothing() -> None:

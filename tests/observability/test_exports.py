@@ -17,6 +17,7 @@ from analytics.rollups.aggregate import add_all
 from proofroom.core.observability.metrics import DURATIONS, STATEMENTS, read_metrics
 from proofroom.webhooks.models import Delivery
 from tests import make
+from tests.commands import run_command
 from tests.migrated import give_database
 from tests.observability.collector import Collector, attributes, collecting
 from tests.served import ROOT, environ
@@ -34,7 +35,7 @@ from proofroom.core.observability.work_ids import bind_ids
 client = Client(headers={"Host": "localhost"})
 client.get("/api/public/posts?secret=in-the-query")
 with bind_ids({"request_id": "request-of-the-task"}):
-    dispatch_events.delay([])
+    dispatch_events.delay([], [])
     export_readings.delay()
 try:
     raise ValueError("password=hunter2-and-more at %s" % settings.SECRET_KEY)
@@ -55,14 +56,10 @@ print(answer.content.decode())
 
 def run(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
     """Run the function in a process with these variables."""
-    return subprocess.run(
+    return run_command(
         [sys.executable, "-c", f"import django; django.setup()\n{_WORK}"],
-        cwd=ROOT,
         env={**environ(folder), **variables},
-        capture_output=True,
-        text=True,
         timeout=180,
-        check=False,
     )
 
 
@@ -173,10 +170,7 @@ def test_without_variables_nothing_is_loaded(tmp_path: Path) -> None:
         "answer = Client(headers={'Host': 'localhost'}).get('/api/public/posts')\n"
         f"print([name for name in {watched} if name in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", script],
-        cwd=ROOT, env=environ(tmp_path), capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = run_command([sys.executable, "-c", script], env=environ(tmp_path), check=True)  # fmt: skip
 
     assert done.stdout.strip().splitlines()[-1] == "[]"
 
@@ -193,12 +187,10 @@ def test_a_missing_package_stops_the_start_with_a_sentence(
     variable: str, value: str, package: str, tmp_path: Path
 ) -> None:
     hidden = f"import sys; sys.modules[{package!r}] = None\nimport cms_project.settings"
-    done = subprocess.run(
+    done = run_command(
         [sys.executable, "-c", hidden],
-        cwd=ROOT,
         env={**environ(tmp_path), variable: value, "PATH": os.environ["PATH"]},
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    )
 
     assert done.returncode == 1
     assert f"{variable} is set, but {package} is not installed" in done.stderr

@@ -32,7 +32,7 @@ def ask_database() -> None:
         cursor.execute("SELECT 1")
 
 
-def test_statements_count_for_the_operation_and_for_those_around_it(
+def test_statements_count_for_the_operation_and_its_parents(
     ended: list[MeasuredOperation],
 ) -> None:
     with measure(OperationKind.TASK, "outer"):
@@ -114,13 +114,24 @@ def test_staff_see_timings_and_visitors_do_not(client: Client) -> None:
     assert int(found[3]) > 3
 
 
+def test_a_user_that_nothing_has_read_is_not_loaded_for_it(
+    client: Client, django_assert_num_queries: Any
+) -> None:
+    client.force_login(make.user(role="admin"))
+
+    with django_assert_num_queries(0):
+        answer = client.get("/api/none")
+
+    assert "Server-Timing" not in answer.headers
+
+
 def test_a_message_to_a_worker_takes_the_ids_along(ended: list[MeasuredOperation]) -> None:
     seen = []
     with (
         operations.operation_ended.registered_temporarily(lambda _: seen.append(current_ids())),
         bind_ids({"request_id": "request-1", "cause_id": 7}),
     ):
-        dispatch_events.delay([])
+        dispatch_events.delay([], [])
 
     assert ended[-1].name == "core.tasks.dispatch_events"
     assert (seen[-1]["request_id"], seen[-1]["cause_id"]) == ("request-1", "7")

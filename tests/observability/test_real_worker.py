@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.commands import run_command
 from tests.migrated import give_database
 from tests.ports import free_port
 from tests.served import ROOT, environ
@@ -77,11 +78,9 @@ class Worker:
 
     def send(self) -> list[str]:
         """Send every task. Return the id of one without related work, and of others with it."""
-        done = subprocess.run(
-            [sys.executable, "probe.py"],
-            cwd=self._folder, env=self._environ, capture_output=True, text=True, timeout=WAIT,
-            check=False,
-        )  # fmt: skip
+        done = run_command(
+            [sys.executable, "probe.py"], cwd=self._folder, env=self._environ, timeout=WAIT
+        )
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
@@ -140,7 +139,7 @@ def test_every_line_about_a_task_has_its_ids(worker: Worker) -> None:
         assert not OF_WORK.keys() & line.keys(), line
 
 
-def test_prometheus_is_told_what_a_worker_did(worker: Worker) -> None:
+def test_prometheus_gets_the_workers_metrics(worker: Worker) -> None:
     worker.lines_about(worker.send()[0], "succeeded")
     url = f"http://127.0.0.1:{worker.metrics_port}/health/metrics"
 

@@ -31,7 +31,7 @@ def values(readings: Any) -> dict[str, float]:
     return {" ".join([one.name, *one.labels.values()]): one.value for one in found}
 
 
-def test_a_scheduler_that_stopped_is_told_of(django_assert_num_queries: Any) -> None:
+def test_a_stopped_scheduler_is_reported(django_assert_num_queries: Any) -> None:
     assert values(read_sweep_metrics()) == {}
     assert [one.found for one in scheduler()] == ["no sweep yet"]
 
@@ -67,7 +67,7 @@ def test_posts_that_should_be_live_are_counted(django_assert_num_queries: Any) -
         assert values(read_overdue_metrics()) == {"proofroom_posts_overdue": 1}
 
 
-def test_a_run_that_no_worker_takes_is_told_of(django_assert_num_queries: Any) -> None:
+def test_a_run_without_a_worker_is_reported(django_assert_num_queries: Any) -> None:
     assert values(read_run_metrics()) == {"proofroom_oldest_run_waiting_seconds": 0}
     for status, hours in ((RunStatus.QUEUED, 1), (RunStatus.QUEUED, 2), (RunStatus.RUNNING, 9)):
         run = AgentRun.objects.create(agent_id="seo-specialist", scope="post", status=status)
@@ -117,4 +117,4 @@ def test_a_request_is_answered_though_no_metrics_can_be_kept(
     assert client.get("/health").status_code == 200
 
     assert len(sent) == 4
-    assert caplog.text.count("metrics of operations cannot be kept") == 1
+    assert caplog.text.count("cannot record metrics of operations") == 1

@@ -6,8 +6,6 @@ from typing import Any
 
 from content.models import Post
 from content.posts.create import create_post
-from content.posts.edit import edit_post
-from content.store import document_edits
 from seo.models import Redirect
 from tests import make
 
@@ -18,11 +16,7 @@ def leads() -> dict[str, str]:
 
 
 def edit(post: Post, **patch: Any) -> Post:
-    return edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, patch),
-    )
+    return make.edited(post, patch)
 
 
 def page(title: str, slug: str, status: str = "published", **fields: Any) -> Post:

@@ -125,7 +125,7 @@ def test_a_file_that_cannot_be_read_is_refused(admin: Client, content: bytes) ->
     assert leads() == {}
 
 
-def test_a_redirect_that_somebody_changed_since_is_not_written_over(admin: Client) -> None:
+def test_a_redirect_changed_since_is_not_overwritten(admin: Client) -> None:
     redirect = make.redirect("/old", "/about")
     address = f"/admin/seo/redirect/{redirect.pk}/change/"
     sent = fields(admin.get(address), "toPath")

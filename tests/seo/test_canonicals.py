@@ -102,7 +102,7 @@ def test_only_people_who_manage_seo_do_it() -> None:
     assert found() == {"live": None}
 
 
-def test_the_status_says_what_is_kept_and_a_rebuild_makes_it_anew() -> None:
+def test_the_status_shows_the_cached_sitemap_and_a_rebuild_renews_it() -> None:
     client = ApiClient("admin")
     nothing = {"urls": 0, "builtAt": None, "cached": False, "parts": 0}
     assert client.read("/api/seo/sitemap/status") == nothing
@@ -121,7 +121,7 @@ def test_the_status_says_what_is_kept_and_a_rebuild_makes_it_anew() -> None:
     assert event.payload == {"urls": 2, "parts": 1}
 
 
-def test_a_rebuild_while_another_one_is_under_way_is_told_so(monkeypatch: Any) -> None:
+def test_a_second_concurrent_rebuild_is_refused(monkeypatch: Any) -> None:
     monkeypatch.setattr(sitemap, "_WAIT_SECONDS", 0.1)
 
     with sitemap.build_lock("http://testserver"):

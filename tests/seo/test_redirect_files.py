@@ -133,7 +133,7 @@ def test_bodies_that_do_not_fit_are_refused(body: Any) -> None:
     assert leads() == {}
 
 
-def test_chains_are_collapsed_among_the_lines_and_with_what_stands() -> None:
+def test_chains_are_collapsed_among_lines_and_with_existing_redirects() -> None:
     make.redirect("/z", "/a?q=1")
     make.redirect("/d", "https://shop.example/")
 
@@ -143,7 +143,7 @@ def test_chains_are_collapsed_among_the_lines_and_with_what_stands() -> None:
     assert leads() == {"/a": shop, "/b": shop, "/c": shop, "/d": shop, "/z": shop}
 
 
-def test_a_loop_with_what_stands_is_refused() -> None:
+def test_a_loop_with_existing_redirects_is_refused() -> None:
     make.redirect("/b", "/a")
 
     answer = sent("/a,/b\n", expect=422)

@@ -165,7 +165,7 @@ def test_a_redirect_behind_a_post_is_put_back_as_it_was_read_and_imported_again(
     assert leads() == {"/blog/one": "/blog/two", "/old": "/blog/one"}
 
 
-def test_a_redirect_stands_and_falls_with_its_cause() -> None:
+def test_a_redirect_is_deleted_with_its_cause() -> None:
     post = make.post(slug="one")
     make.post("Other", slug="taken")
 

@@ -6,9 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.posts.publish import set_status
@@ -16,6 +14,7 @@ from content.posts.trash import delete_post
 from content.posts.variations import create_variation
 from seo import sitemap
 from tests import make
+from tests.queries import count_queries
 from tests.seo.protocol import Url, urls_of
 
 pytestmark = pytest.mark.django_db
@@ -107,7 +106,7 @@ def test_siblings_made_in_the_same_moment_keep_their_children_with_them() -> Non
     assert found[found.index("/b") + 1] == "/b/below-b"
 
 
-def test_rule_5_a_canonical_address_stands_in_for_the_own_one() -> None:
+def test_rule_5_a_canonical_url_replaces_the_own_one() -> None:
     make.post(slug="own")
     make.post("Elsewhere", slug="elsewhere", canonicalUrl="https://other.example/x?a=1&b='2'")
     make.post("Below", slug="below", canonicalUrl="https://other.example/käse")
@@ -193,9 +192,7 @@ def test_it_is_read_in_as_many_queries_however_many_posts_there_are() -> None:
 
     def queries() -> int:
         sitemap.drop_sitemap(SITE)
-        with CaptureQueriesContext(connection) as caught:
-            Client().get("/sitemap.xml")
-        return len(caught)
+        return count_queries(Client().get, "/sitemap.xml")
 
     before = queries()
     make.copies(

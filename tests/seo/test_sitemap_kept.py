@@ -84,7 +84,7 @@ def test_who_takes_it_packed_gets_it_packed(client: Client) -> None:
         assert (gzip.decompress(body) if is_packed else body) == plain
 
 
-def test_who_has_it_is_told_so(client: Client) -> None:
+def test_an_unchanged_sitemap_is_answered_304(client: Client) -> None:
     make.post()
     first = client.get("/sitemap.xml")
 
@@ -129,7 +129,7 @@ def test_it_is_made_anew_where_a_post_changed_and_kept_where_none_did(
     assert client.get("/sitemap.xml")["Cache-Control"] == "public, max-age=300"
 
 
-def test_it_is_kept_on_after_five_minutes_where_nothing_changed(
+def test_an_unchanged_sitemap_is_reused_after_five_minutes(
     client: Client, monkeypatch: pytest.MonkeyPatch, builds: list[str]
 ) -> None:
     now = [1_000_000.0]
@@ -234,7 +234,7 @@ def test_who_finds_it_being_made_gets_the_old_one(builds: list[str]) -> None:
     assert sitemap.current_sitemap(SITE).id != old.id
 
 
-def test_where_nobody_finishes_it_one_is_told_to_come_again(
+def test_a_sitemap_under_construction_is_answered_503(
     client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sitemap, "_WAIT_SECONDS", 0.1)

@@ -6,10 +6,8 @@ import re
 from typing import Any
 
 import pytest
-from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.posts.variations import create_variation
@@ -18,6 +16,7 @@ from content.store.traffic import change_variation
 from forms.models import FormSubmission
 from proofroom.core.caching.answer_cache import answers
 from tests import make
+from tests.queries import count_queries
 from tests.site.test_page_queries import with_modules
 from tests.site.test_pages import home, page, text
 
@@ -83,7 +82,7 @@ def test_a_visitor_keeps_an_arm_whose_share_grows(post: Post) -> None:
     assert title(get(agent)).startswith("Title of B")
 
 
-def test_an_arm_stands_at_the_address_of_its_original(post: Post) -> None:
+def test_an_arm_is_served_at_its_originals_url(post: Post) -> None:
     german = make.post("Filterkaffee", locale="de", translation_of=post, slug="kaffee")
     made = variation_of(post, "B")
     make.edited(made, {"robotsJson": {"index": False}, "canonicalUrl": "https://example.com/x"})
@@ -141,9 +140,7 @@ def test_caches_that_are_shared_keep_no_arm_and_others_know_them_apart(post: Pos
 
 def test_each_arm_is_made_once_and_a_page_without_a_test_costs_nothing_more(post: Post) -> None:
     def cost(agent: str, path: str = PATH) -> int:
-        with CaptureQueriesContext(connection) as caught:
-            get(agent, path)
-        return len(caught)
+        return count_queries(get, agent, path)
 
     plain = cost("Browser")
     assert cost("Browser") == 1
@@ -157,7 +154,7 @@ def test_each_arm_is_made_once_and_a_page_without_a_test_costs_nothing_more(post
     assert text(get(one)) != text(get(other))
 
 
-def test_whoever_names_an_arm_is_shown_it_and_not_counted(post: Post, settings: Any) -> None:
+def test_a_named_arm_is_shown_and_not_counted(post: Post, settings: Any) -> None:
     settings.CMS_ENV = settings.CMS_ENV.model_copy(update={"analytics_tracking": True})
     made = variation_of(post, "B")
     agents = {name: browser(name, post, made) for name in ("A", "B")}
@@ -236,7 +233,7 @@ def test_an_edit_of_an_arm_is_seen_at_once(post: Post) -> None:
     assert (after.status_code, title(after).partition(" · ")[0]) == (200, "Now this")
 
 
-def test_an_address_that_names_an_arm_is_kept_nowhere(
+def test_a_url_that_names_an_arm_is_never_cached(
     post: Post, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     variation_of(post, "B")

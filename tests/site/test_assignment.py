@@ -42,7 +42,7 @@ def test_ten_thousand_visitors_are_shared_as_the_weights_say() -> None:
     assert shares.total() == 10_000
 
 
-def test_the_same_visitor_stands_at_the_same_place_and_elsewhere_in_another_test() -> None:
+def test_a_visitors_arm_is_stable_and_differs_between_experiments() -> None:
     assert places(500) == places(500)
     both = list(zip(places(2_000), places(2_000, OTHER), strict=True))
     assert sum(one == other for one, other in both) < 60  # 20 of chance, four deviations: 38

@@ -14,8 +14,6 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import Post
-from content.posts.edit import edit_post
-from content.store import document_edits
 from proofroom_apps.website.feeds import FEED_ITEMS
 from tests import make
 from tests.site.test_pages import BLOG, home, text
@@ -86,13 +84,7 @@ def test_the_guid_stays_when_a_post_gets_another_address(client):
     post = make.post()
     (before,) = valid_feed(client.get("/blog/feed.xml"))[1]
 
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(
-            document, {"slug": "coffee", "title": "New"}
-        ),
-    )
+    make.edited(post, {"slug": "coffee", "title": "New"})
 
     (after,) = valid_feed(client.get("/blog/feed.xml"))[1]
     assert child(after, "guid") == child(before, "guid") == f"urn:uuid:{post.pk}"
@@ -110,11 +102,7 @@ def test_a_feed_is_asked_for_again_by_etag_and_changes_with_the_content(client):
     assert first["Cache-Control"] == "public, max-age=60"
     built = child(valid_feed(first)[0], "lastBuildDate")
     later = timezone.now() + timedelta(days=1)
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, {"excerpt": "New"}),
-    )
+    make.edited(post, {"excerpt": "New"})
     Post.objects.filter(pk=post.pk).update(updated_at=later)
 
     changed = client.get("/blog/feed.xml", headers={"If-None-Match": first["ETag"]})
@@ -153,7 +141,7 @@ def test_what_has_no_list_has_no_feed(client):
         assert client.get(address).status_code == 404, address
 
 
-def test_pages_tell_of_the_feed_of_their_type(client):
+def test_pages_link_their_types_feed(client):
     make.post()
     link = (
         '<link rel="alternate" type="application/rss+xml" title="Blog · 127.0.0.1" '

@@ -87,13 +87,7 @@ def test_an_image_that_is_gone_leaves_the_page_whole(client):
     shown = image()
     post = make.post()
     hero = make.module_id(post, "hero")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": str(shown.pk)}
-        ),
-    )
+    make.changed_module(post, hero, props={"imageId": str(shown.pk)})
     shown.delete()
 
     response = client.get(BLOG)

@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.posts.edit import edit_post
-from content.store import document_edits
 from media.images import frames_of
 from media.models import Asset, AssetStatus
 from media.presenters import site_image
@@ -39,13 +38,7 @@ def shown(client: Client, markdown: str) -> str:
     """Return the page of a post with this text."""
     post = Post.objects.filter(slug="how-to-brew-filter-coffee").first() or make.post()
     prose = make.module_id(post, "prose")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, prose, content_markdown=markdown
-        ),
-    )
+    make.changed_module(post, prose, content_markdown=markdown, by=make.actor("admin"))
     return client.get(BLOG).content.decode()
 
 
@@ -113,17 +106,11 @@ def test_dark_pages_get_dark_images(client: Client) -> None:
     assert html.count("<picture>") == html.count("</picture>") == 1
 
 
-def test_images_of_texts_and_of_fields_are_read_in_one_query(client: Client) -> None:
+def test_images_in_texts_and_fields_take_one_query(client: Client) -> None:
     first, second = ready(), ready()
     post = make.post()
     hero = make.module_id(post, "hero")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": str(second.pk)}
-        ),
-    )
+    make.changed_module(post, hero, props={"imageId": str(second.pk)}, by=make.actor("admin"))
     shown(client, f"![Bricks](/media/{first.file.name})")
     edit_post(
         post_id=post.pk,
@@ -159,13 +146,7 @@ def test_the_focal_point_is_a_word_of_the_style_sheet(
     image = site_image(asset)
     post = make.post()
     hero = make.module_id(post, "hero")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": str(asset.pk)}
-        ),
-    )
+    make.changed_module(post, hero, props={"imageId": str(asset.pk)}, by=make.actor("admin"))
 
     html = client.get(BLOG).content.decode()
 

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 from django.core.cache import cache
-from django.db import connection
 from django.test import Client
-from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import Layer, Post
@@ -33,6 +31,7 @@ from proofroom_apps.website.page_frame import frames
 from seo.models import RedirectChanges
 from seo.services.redirects import change_redirect
 from tests import make
+from tests.queries import page_queries
 
 pytestmark = pytest.mark.django_db
 SECRET = "Canary"
@@ -166,9 +165,7 @@ def test_no_change_leaves_an_old_answer(settings: Any) -> None:
 
 
 def queries(path: str) -> int:
-    with CaptureQueriesContext(connection) as caught:
-        assert Client().get(path).status_code == 200
-    return len(caught)
+    return page_queries(Client(), path)
 
 
 def test_what_a_change_does_not_touch_stays_kept() -> None:

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 Edit = Callable[[PostDocument], PostDocument]
 
 
-def test_a_page_that_is_kept_takes_one_query(django_assert_num_queries: Any) -> None:
+def test_a_cached_page_takes_one_query(django_assert_num_queries: Any) -> None:
     make.post("Filter coffee", slug="coffee")
     first = Client().get("/blog/coffee")
 
@@ -79,11 +79,7 @@ def test_what_changed_is_seen_at_once() -> None:
     post = make.post("Filter coffee", slug="coffee")
     Client().get("/blog/coffee")
 
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("editor"),
-        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "Tea"}),
-    )
+    make.edited(post, {"metaTitle": "Tea"})
 
     assert b"<title>Tea</title>" in Client().get("/blog/coffee").content
 
@@ -97,7 +93,7 @@ def prose(words: str) -> Edit:
     return fill
 
 
-def test_headings_of_a_page_keep_ids_of_their_own_after_an_edit() -> None:
+def test_headings_keep_unique_ids_after_an_edit() -> None:
     post = make.post("Filter coffee", slug="coffee")
     for words in ("First", "Second"):
         edit_post(post_id=post.pk, actor=make.actor("admin"), edit=prose(words))
@@ -105,12 +101,8 @@ def test_headings_of_a_page_keep_ids_of_their_own_after_an_edit() -> None:
     assert [before.count(id_) for id_ in (b'id="water"', b'id="water-2"')] == [1, 1]
     ids = list(PostModule.objects.filter(post=post).order_by("-order_index").values_list("pk"))
 
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor("admin"),
-        edit=lambda document: document_edits.update_module(
-            document, str(ids[0][0]), content_markdown="## Water\n\nThird"
-        ),
+    make.changed_module(
+        post, str(ids[0][0]), content_markdown="## Water\n\nThird", by=make.actor("admin")
     )
     after = Client().get("/blog/coffee").content
 
@@ -153,7 +145,7 @@ def test_what_failed_in_a_page_is_tried_again(monkeypatch: pytest.MonkeyPatch) -
     assert b"module-prose" in Client().get("/blog/coffee").content
 
 
-def test_a_preview_is_kept_nowhere() -> None:
+def test_a_preview_is_never_cached() -> None:
     post = make.post("Filter coffee", slug="coffee")
     make.staged(post, {"title": "Canary"}, layer=Layer.REVIEW)
     link = ApiClient("editor").write(
@@ -167,7 +159,7 @@ def test_a_preview_is_kept_nowhere() -> None:
     assert b"Canary" not in Client().get("/blog/coffee").content
 
 
-def test_each_form_is_kept_by_itself() -> None:
+def test_each_form_is_autosaved_separately() -> None:
     make.post("Filter coffee", slug="coffee")
     html = Client().get("/blog/coffee")
 
@@ -177,7 +169,7 @@ def test_each_form_is_kept_by_itself() -> None:
     assert Client().get("/blog/coffee").content == html.content
 
 
-def test_a_page_is_kept_once_for_all_queries_that_it_ignores(
+def test_ignored_queries_share_one_cached_page(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make.post("Filter coffee", slug="coffee")

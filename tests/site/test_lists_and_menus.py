@@ -17,10 +17,12 @@ from content.store.post_queries import list_posts_of
 from proofroom.core.caching.content_version import live_state
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
+from proofroom.taxonomies.services import change_term
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.website.list_pages import PER_PAGE
 from proofroom_apps.website.queries import _listed, load_extents, load_listed_page
 from tests import make
+from tests.queries import page_queries
 from tests.site.test_pages import BLOG, home, page, text
 
 pytestmark = pytest.mark.django_db
@@ -68,6 +70,25 @@ def test_the_list_has_pages(client):
         assert client.get("/blog", {"page": wrong}).status_code == 404
 
 
+def test_the_list_of_a_term_begins_with_its_description(client):
+    coffee = make.term("Coffee")
+    change_term(term_id=coffee.pk, actor=make.actor(), description="Beans <b>and</b>\nwater")
+    for number in range(PER_PAGE + 1):
+        make.post(f"Post {number:02}", taxonomyTermIds=[str(coffee.pk)])
+
+    first, second = (
+        text(client.get("/blog/topics/coffee")),
+        text(client.get("/blog/topics/coffee?page=2")),
+    )
+
+    assert '<p class="lead">Beans &lt;b&gt;and&lt;/b&gt;<br>water</p>' in first
+    assert '<meta name="description" content="Beans &lt;b&gt;and&lt;/b&gt; water">' in first
+    assert "Beans" not in second
+    assert text(client.get("/blog/topics/coffee.md")).count("water") == 2
+    change_term(term_id=coffee.pk, actor=make.actor(), description="Only beans")
+    assert "Only beans" in text(client.get("/blog/topics/coffee"))
+
+
 def test_a_list_without_a_published_post_is_no_page(client):
     make.post(status="draft")
     make.post("Kaffee", locale="de")
@@ -77,7 +98,7 @@ def test_a_list_without_a_published_post_is_no_page(client):
     assert client.get("/de/blog").status_code == 200
 
 
-def test_a_page_of_that_address_takes_the_place_of_the_list(client):
+def test_a_page_at_the_lists_url_replaces_the_list(client):
     page("Blog")
     make.post()
 
@@ -105,7 +126,7 @@ def test_an_item_for_a_post_follows_its_path_and_its_translation(client):
     assert 'aria-current="page">About' in text(client.get("/about"))
 
 
-def test_a_menu_of_the_language_comes_before_that_of_the_default_one(client):
+def test_the_languages_menu_precedes_the_default_languages(client):
     make.post()
     make.post("Kaffee", locale="de")
     menu([{"label": "Contact", "type": "custom", "url": "/contact"}])
@@ -216,7 +237,7 @@ def test_a_term_of_another_language_does_not_come_into_a_list(client):
 
 
 @pytest.mark.parametrize("dates", ["different", "same", "none"])
-def test_deep_pages_of_a_list_go_on_where_those_before_end(client, monkeypatch, dates):
+def test_deep_list_pages_continue_where_the_previous_ones_end(client, monkeypatch, dates):
     monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 2)
     monkeypatch.setattr("content.store.post_queries.DEEP_FROM", 2)
     _listed.cache_clear()
@@ -249,9 +270,7 @@ def test_lists_take_six_queries_however_long_they_are(client):
         "/blog/feed.xml",
         "/search?q=post",
     ):
-        with CaptureQueriesContext(connection) as queries:
-            assert client.get(address).status_code == 200
-        counts[address] = len(queries)
+        counts[address] = page_queries(client, address)
 
     assert max(counts.values()) <= 6, counts
 

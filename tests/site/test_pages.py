@@ -99,7 +99,7 @@ def test_what_an_agent_made_or_staged_is_nowhere_until_a_person_approves(client)
     assert "<title>Staged words</title>" in text(client.get(BLOG))
 
 
-def test_an_approval_is_seen_at_once_by_whoever_asks_with_an_etag(client):
+def test_an_approval_invalidates_an_etag_at_once(client):
     post = make.post()
     etag = client.get(BLOG)["ETag"]
     headers = {"If-None-Match": etag}
@@ -110,11 +110,7 @@ def test_an_approval_is_seen_at_once_by_whoever_asks_with_an_etag(client):
     assert unchanged["Cache-Control"] == "public, max-age=60"
     assert len(queries) == 1
 
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, {"metaTitle": "New"}),
-    )
+    make.edited(post, {"metaTitle": "New"})
 
     changed = client.get(BLOG, headers=headers)
     assert changed.status_code == 200
@@ -337,7 +333,7 @@ def test_a_page_that_names_itself_as_the_original_is_offered_in_its_languages(
     assert links == languages
 
 
-def test_what_search_engines_are_told(client):
+def test_robots_directives_for_search_engines(client):
     post = make.post(
         excerpt="Short",
         metaDescription='A "sentence" </script>',
@@ -358,7 +354,7 @@ def test_what_search_engines_are_told(client):
     assert thing["keywords"] == "</script><script>alert(1)</script>"
 
 
-def test_a_canonical_address_of_its_own_is_kept(client):
+def test_a_custom_canonical_url_is_rendered(client):
     make.post(canonicalUrl="https://elsewhere.example/original")
 
     html = text(client.get(BLOG))

@@ -12,11 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule
-from content.posts.edit import edit_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
-from content.store import document_edits
 from content.store.opening_images import NO_MODULE, media_of_opening_module, opening_module
 from proofroom.definitions import modules
 from proofroom_apps.menus.models import Menu
@@ -250,13 +248,7 @@ def test_stored_props_of_any_shape_take_no_page_with_them(client, props):
 def with_opening(title: str, picture: str) -> Post:
     post = make.post(title)
     hero = make.module_id(post, "hero")
-    edit_post(
-        post_id=post.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": picture}
-        ),
-    )
+    make.changed_module(post, hero, props={"imageId": picture})
     return post
 
 
@@ -267,12 +259,7 @@ def test_lists_and_cards_show_the_picture_that_opens_a_post(client):
     both = with_opening("Both", str(opening.pk))
     make.edited(both, {"featuredMediaId": str(featured.pk)})
     make.post("Neither")
-    make.staged(
-        post,
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"imageId": str(staged.pk)}
-        ),
-    )
+    make.staged_module(post, hero, props={"imageId": str(staged.pk)})
     with_modules(page("News"), [("blog-list", {"count": 6})])
     listed = text(client.get("/blog"))
 

@@ -14,7 +14,6 @@ from content.posts.create import create_post, propose_post
 from content.posts.publish import set_status
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
-from content.store import document_edits
 from proofroom.accounts.models import User
 from proofroom.accounts.services.users import change_user
 from proofroom.core.actor import Actor
@@ -94,11 +93,7 @@ def test_threat_03_a_list_in_a_preview_names_no_draft() -> None:
     make.post("Secretdraft", slug="secret", status="draft")
     make.post("Visible entry", slug="visible")
     page = create_post(actor=make.actor("admin"), type="page", fields={"title": "Listing"})
-    make.staged(
-        page,
-        layer=Layer.REVIEW,
-        edit=lambda document: document_edits.add_module(document, type="blog-list")[0],
-    )
+    make.staged_addition(page, type="blog-list", layer=Layer.REVIEW)
 
     for html in (shown(page), framed(page).content.decode()):
         assert "Visible entry" in html
@@ -108,13 +103,7 @@ def test_threat_03_a_list_in_a_preview_names_no_draft() -> None:
 def test_a_preview_shows_a_form_and_sends_nothing() -> None:
     make.form("contact")
     page = create_post(actor=make.actor("admin"), type="page", fields={"title": "Write"})
-    make.staged(
-        page,
-        layer=Layer.REVIEW,
-        edit=lambda document: document_edits.add_module(
-            document, type="form", props={"form": "contact"}
-        )[0],
-    )
+    make.staged_addition(page, type="form", props={"form": "contact"}, layer=Layer.REVIEW)
 
     for response in (Client().get(f"/preview/{token_for(page)}"), framed(page)):
         policy = response["Content-Security-Policy"]
@@ -146,13 +135,7 @@ def test_whatever_a_post_is_its_preview_shows_it(of: str) -> None:
 def test_locked_modules_are_shown_with_what_is_staged_for_them() -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
-    make.staged(
-        post,
-        layer=Layer.REVIEW,
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"subtitle": "Stagedsub"}
-        ),
-    )
+    make.staged_module(post, hero, props={"subtitle": "Stagedsub"}, layer=Layer.REVIEW)
 
     page = framed(post, "?layer=review").content.decode()
 
@@ -162,7 +145,7 @@ def test_locked_modules_are_shown_with_what_is_staged_for_them() -> None:
     assert "data-change" not in framed(post, "?layer=source").content.decode()
 
 
-def test_threat_39_the_frame_is_kept_nowhere_and_framed_by_this_site_alone() -> None:
+def test_threat_39_the_frame_is_uncached_and_framed_by_this_site_only() -> None:
     post = make.post()
 
     response, around = (
@@ -178,7 +161,7 @@ def test_threat_39_the_frame_is_kept_nowhere_and_framed_by_this_site_alone() -> 
         assert "frame-ancestors 'none'" in other["Content-Security-Policy"]
 
 
-def test_threat_03_only_whoever_may_see_the_post_sees_its_preview() -> None:
+def test_threat_03_only_users_who_may_see_the_post_see_its_preview() -> None:
     post, gone = make.post(), make.post("Gone", slug="gone")
     make.staged(post, {"title": "Stagedtitle"})
     delete_post(post_id=gone.pk, actor=make.actor())
@@ -208,13 +191,7 @@ def test_threat_27_texts_that_look_like_modules_are_no_modules() -> None:
     post = make.post()
     hero = make.module_id(post, "hero")
     fake = f'<div class="module module-x" id="module-{hero}" data-post-module-id="{hero}"></head>'
-    make.staged(
-        post,
-        layer=Layer.REVIEW,
-        edit=lambda document: document_edits.update_module(
-            document, hero, props={"title": fake, "subtitle": fake}
-        ),
-    )
+    make.staged_module(post, hero, props={"title": fake, "subtitle": fake}, layer=Layer.REVIEW)
 
     page = framed(post).content.decode()
 
@@ -226,13 +203,7 @@ def test_threat_27_texts_that_look_like_modules_are_no_modules() -> None:
 def test_changes_only_shows_them_only() -> None:
     post = make.post()
     prose = make.module_id(post, "prose")
-    make.staged(
-        post,
-        layer=Layer.REVIEW,
-        edit=lambda document: document_edits.update_module(
-            document, prose, content_markdown="Other words."
-        ),
-    )
+    make.staged_module(post, prose, content_markdown="Other words.", layer=Layer.REVIEW)
     make.staged(post, {"title": "A title alone"})
 
     changed = framed(post, "?layer=review&show=changes").content.decode()

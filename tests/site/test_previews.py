@@ -14,7 +14,6 @@ from django.utils import timezone
 from content.document.document import PostDocument
 from content.models import Layer, Post
 from content.posts.create import propose_post
-from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.posts.variations import create_variation
 from content.store import document_edits
@@ -44,7 +43,7 @@ def shown(path: str, status: int = 200) -> Any:
     return response
 
 
-def test_a_link_shows_each_layer_as_it_stands() -> None:
+def test_a_link_shows_the_current_state_of_each_layer() -> None:
     post = make.post("Live title", status="draft")
     prose = make.module_id(post, "prose")
     for layer, word in ((Layer.REVIEW, "Reviewword"), (Layer.AI_REVIEW, "Agentword")):
@@ -54,12 +53,7 @@ def test_a_link_shows_each_layer_as_it_stands() -> None:
             return document_edits.update_module(document, prose, content_markdown=f"{word} body")
 
         make.staged(post, layer=layer, edit=write)
-    make.staged(
-        post,
-        edit=lambda document: document_edits.add_module(
-            document, type="callout", props={"title": "Agentcallout"}
-        )[0],
-    )
+    make.staged_addition(post, type="callout", props={"title": "Agentcallout"})
 
     pages = {
         layer: shown(link_to(post, layer)).content.decode()
@@ -90,11 +84,7 @@ def test_a_later_change_shows_without_another_link() -> None:
 def test_a_variation_is_shown_as_its_original_would_look() -> None:
     post = make.post()
     made = create_variation(post_id=post.pk, variation="B", actor=make.actor())
-    edit_post(
-        post_id=made.pk,
-        actor=make.actor(),
-        edit=lambda document: document_edits.patch_fields(document, {"title": "Variation B"}),
-    )
+    make.edited(made, {"title": "Variation B"})
 
     page = shown(link_to(made)).content.decode()
 
@@ -105,15 +95,12 @@ def test_a_variation_is_shown_as_its_original_would_look() -> None:
 def test_shared_modules_terms_and_overrides_are_shown() -> None:
     shared = make.global_module(ctaLabel="Shared label", ctaUrl="https://example.com")
     post = make.post(taxonomyTermIds=[str(make.term("Coffee").pk)])
-    make.staged(
+    make.staged_addition(
         post,
+        type="callout",
+        shared=("newsletter", str(shared.pk)),
+        props={"title": "Title of this post"},
         layer=Layer.REVIEW,
-        edit=lambda document: document_edits.add_module(
-            document,
-            type="callout",
-            shared=("newsletter", str(shared.pk)),
-            props={"title": "Title of this post"},
-        )[0],
     )
 
     page = shown(link_to(post, "review")).content

@@ -127,7 +127,7 @@ def test_search_engines_leave_it_out_and_shared_caches_too(client):
     assert not response.cookies
 
 
-def test_results_have_pages_of_a_fixed_number_of_queries(client):
+def test_result_pages_take_a_fixed_number_of_queries(client):
     home()
     for number in range(PER_PAGE + 1):
         make.post(f"Kettle {number:02}")
@@ -221,7 +221,7 @@ def test_other_forms_of_the_address_lead_to_the_one(client):
     assert client.post("/search", {"q": "tea"}).status_code == 405
 
 
-def test_every_page_has_the_field_but_where_it_stands_already(client):
+def test_every_page_has_the_search_field_once(client):
     home()
 
     for address in ("/", "/nothing", "/search"):

@@ -185,7 +185,7 @@ def test_threat_25_signs_are_nothing_in_a_suggestion(client: Any, asked: str) ->
 def test_a_role_without_the_right_migrates_too() -> None:
     from importlib import import_module
 
-    migration = import_module("content.migrations.0014_search_words")
+    migration = import_module("content.migrations.0002_search_words")
 
     class Editor:
         pass
@@ -196,7 +196,7 @@ def test_a_role_without_the_right_migrates_too() -> None:
         cursor.execute("CREATE ROLE no_rights")
         cursor.execute("SET ROLE no_rights")
     try:
-        migration.make_trigrams(None, Editor)
+        migration.create_trigrams(None, Editor)
         with connection.cursor() as cursor:
             cursor.execute("SELECT count(*) FROM pg_extension WHERE extname = 'pg_trgm'")
             assert cursor.fetchone() == (0,)
@@ -204,7 +204,7 @@ def test_a_role_without_the_right_migrates_too() -> None:
         with connection.cursor() as cursor:
             cursor.execute("RESET ROLE")
             cursor.execute("DROP ROLE no_rights")
-    migration.make_trigrams(None, Editor)
+    migration.create_trigrams(None, Editor)
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM pg_indexes WHERE indexname = %s", ["content_searchword_trigrams"]

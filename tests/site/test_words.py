@@ -106,7 +106,7 @@ NEEDS_GETTEXT = pytest.mark.skipif(which("msgmerge") is None, reason="GNU gettex
 
 
 @NEEDS_GETTEXT
-def test_a_catalogue_of_the_site_keeps_the_words_of_the_product(
+def test_a_site_catalogue_keeps_the_products_messages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = tmp_path / "shop"

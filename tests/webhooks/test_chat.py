@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from typing import Any
 
@@ -19,6 +18,7 @@ from proofroom.webhooks.models import Attempt, Delivery
 from proofroom.webhooks.services.test_calls import test_chat as try_chat
 from tests import make
 from tests.api_client import ApiClient
+from tests.commands import run_command
 from tests.conftest import RunOnCommit
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
@@ -94,7 +94,7 @@ def test_told_twice_it_is_queued_once_and_what_was_forgotten_is_not(chat: Receiv
     assert [row.event for row in Delivery.objects.all()] == [event]
 
 
-def test_a_chat_that_fails_is_told_again_and_its_address_is_nowhere(chat: Receiver) -> None:
+def test_a_failed_chat_message_is_retried_and_its_url_stays_hidden(chat: Receiver) -> None:
     token = PATH.rpartition("/")[2]
     chat.say(PATH, Reply(500, body=f"no hook at {PATH}, none is {token}".encode()), Reply(200))
     event = happened("post.published", title="Tea")
@@ -178,7 +178,7 @@ def test_sentences_of_posts(name: str, data: dict[str, Any], text: str) -> None:
     assert sentence_of(happened(name, post_id=POST, **data)) == text
 
 
-def test_a_client_that_writes_as_an_agent_is_told_as_one() -> None:
+def test_a_client_that_writes_as_an_agent_is_shown_as_the_agent() -> None:
     client = make.mcp_actor("editor").as_agent("seo-specialist")
     event = happened("post.ai-review.save", by=client, post_id=POST, title="Tea")
 
@@ -187,7 +187,7 @@ def test_a_client_that_writes_as_an_agent_is_told_as_one() -> None:
     )
 
 
-def test_words_of_visitors_are_never_told() -> None:
+def test_visitor_texts_are_never_shown() -> None:
     visitor = Actor(user=Visitor(username="canary"), via="site")
     event = happened(
         "form.submitted", by=visitor, formSlug="contact", title="canary", payload={"a": "canary"}
@@ -196,7 +196,7 @@ def test_words_of_visitors_are_never_told() -> None:
     assert sentence_of(event) == "Form submitted: the form “contact”."
 
 
-def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
+def test_a_disabled_webhook_is_reported_by_name() -> None:
     event = happened("webhook.disabled", name="Search <index>", reason="canary")
 
     assert sentence_of(event) == (
@@ -216,7 +216,7 @@ def test_a_webhook_that_was_switched_off_is_told_by_name() -> None:
         ),
     ],
 )
-def test_a_budget_is_told_with_the_page_where_it_is_set(
+def test_a_budget_refusal_links_the_page_that_sets_it(
     name: str, agent_id: str | None, text: str
 ) -> None:
     event = happened(f"agent.budget.{name}", agentId=agent_id, period="month")
@@ -238,7 +238,7 @@ def test_it_works(chat: Receiver, run_on_commit: RunOnCommit) -> None:
     assert response["Location"] == f"/admin/proofroom_webhooks/delivery/{row.pk}/change/"
 
 
-def test_a_test_needs_a_chat_and_somebody_who_may(env: Any) -> None:
+def test_a_test_message_needs_a_chat_and_permission(env: Any) -> None:
     with pytest.raises(RuleViolation, match="CHAT_WEBHOOK_URL is not set"):
         try_chat(actor=make.actor("admin"))
     env(chat_webhook_url="https://chat.example.com/hook")
@@ -250,7 +250,7 @@ def test_a_test_needs_a_chat_and_somebody_who_may(env: Any) -> None:
     assert not Delivery.objects.exists()
 
 
-def test_a_chat_that_is_set_no_more_is_told_nothing_of_what_waits(chat: Receiver, env: Any) -> None:
+def test_a_removed_chat_gets_no_pending_messages(chat: Receiver, env: Any) -> None:
     event = happened("post.published")
     queue_notices([event])
     env(chat_webhook_url=None)
@@ -264,14 +264,7 @@ def test_a_chat_that_is_set_no_more_is_told_nothing_of_what_waits(chat: Receiver
 def test_a_wrong_name_in_chat_events_stops_the_start_with_a_sentence() -> None:
     environ = {**os.environ, "CHAT_EVENTS": "post.published,post.publishd"}
 
-    ended = subprocess.run(
-        [sys.executable, "manage.py", "check"],
-        cwd=BASE_DIR,
-        env=environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    ended = run_command([sys.executable, "manage.py", "check"], cwd=BASE_DIR, env=environ)
 
     assert ended.returncode == 1
     assert ended.stderr.startswith("CHAT_EVENTS names 'post.publishd'; known: ")

@@ -23,6 +23,7 @@ from proofroom.webhooks.models import Attempt, Delivery, DeliveryStatus
 from proofroom.webhooks.tasks import send_deliveries, sweep_deliveries
 from tests import make
 from tests.conftest import RunOnCommit
+from tests.queries import count_queries
 from tests.receiver import Receiver, Reply
 from tests.webhooks import sending
 
@@ -88,7 +89,7 @@ _NAMES = (
 )
 
 
-def test_an_attempt_is_kept_with_what_came_back(receiver: Receiver) -> None:
+def test_an_attempt_is_stored_with_its_response(receiver: Receiver) -> None:
     sending.webhook(receiver)
     event = sending.happened()
 
@@ -102,32 +103,29 @@ def test_an_attempt_is_kept_with_what_came_back(receiver: Receiver) -> None:
     assert sending.delivery_of(event).finished_at is not None
 
 
-def test_fifty_events_are_told_in_as_many_statements_as_one(receiver: Receiver) -> None:
+def test_fifty_events_take_as_many_statements_as_one(receiver: Receiver) -> None:
     sending.webhook(receiver)
     one, *events = [sending.happened(told=False) for _ in range(51)]
     # Independent of the machine's speed, none of them has waited long.
     Event.objects.update(created_at=timezone.now() + timedelta(hours=1))
 
-    with CaptureQueriesContext(connection) as of_one:
-        dispatch_event(one.pk, str(one.post_id))
-    with CaptureQueriesContext(connection) as of_fifty:
-        dispatch_events([], [str(event.post_id) for event in events])
+    of_one = count_queries(dispatch_event, one.pk, str(one.post_id))
+    of_fifty = count_queries(dispatch_events, [], [str(event.post_id) for event in events])
 
     # The events, the webhooks, and the deliveries with the receipts, which SQLite fetches
     # separately; plus a savepoint of the test.
-    assert len(of_one) == len(of_fifty) == (5 if connection.vendor == "postgresql" else 6)
+    assert of_one == of_fifty == (5 if connection.vendor == "postgresql" else 6)
     assert Delivery.objects.count() == 51
 
 
-def test_one_event_is_told_to_many_webhooks_in_as_many_statements(receiver: Receiver) -> None:
+def test_one_event_for_many_webhooks_takes_as_many_statements(receiver: Receiver) -> None:
     for number in range(20):
         sending.webhook(receiver, f"/{number}")
     event = sending.happened(told=False)
 
-    with CaptureQueriesContext(connection) as sent:
-        dispatch_event(event.pk, str(event.post_id))
-
-    assert len(sent) == (5 if connection.vendor == "postgresql" else 6)
+    assert count_queries(dispatch_event, event.pk, str(event.post_id)) == (
+        5 if connection.vendor == "postgresql" else 6
+    )
     assert Delivery.objects.count() == 20
 
 
@@ -192,7 +190,7 @@ def test_the_lock_is_given_back_early_only_where_nothing_is_left(receiver: Recei
     assert not delivery_queue.is_locked()
 
 
-def test_nobody_is_told_twice(receiver: Receiver) -> None:
+def test_nobody_is_notified_twice(receiver: Receiver) -> None:
     sending.webhook(receiver)
     event = sending.happened()
     queue_for_webhooks([event])
@@ -217,7 +215,7 @@ def test_nobody_is_told_twice(receiver: Receiver) -> None:
     ],
     ids=["event", "type", "one-of-types", "locale", "its-locale", "both", "off"],
 )
-def test_only_what_was_chosen_is_told(
+def test_only_chosen_events_are_sent(
     receiver: Receiver, fields: dict[str, Any], payload: dict[str, Any], is_told: bool
 ) -> None:
     sending.webhook(receiver, **fields)
@@ -236,7 +234,7 @@ def test_filters_of_posts_leave_out_no_submission(receiver: Receiver) -> None:
     assert receiver.at("/hook")[0].json()["data"] == event.payload
 
 
-def test_nothing_else_that_happens_is_told(receiver: Receiver, run_on_commit: RunOnCommit) -> None:
+def test_no_other_events_are_sent(receiver: Receiver, run_on_commit: RunOnCommit) -> None:
     with run_on_commit():
         post = make.post("Tea")
     sending.webhook(receiver)

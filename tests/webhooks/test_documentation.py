@@ -22,7 +22,7 @@ from tests.webhooks import sending
 
 pytestmark = pytest.mark.django_db
 DOCS = Path(django_settings.BASE_DIR) / "docs"
-TEXT = (DOCS / "webhooks.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "reference" / "webhooks.md").read_text(encoding="utf-8")
 NEW = "new-secret-of-this-webhook"
 Verify = Callable[[bytes, dict[str, str], str], bool]
 
@@ -78,7 +78,7 @@ def test_the_examples_know_both_secrets_of_a_rotation(receiver: Receiver, verify
 
     assert verify(seen.body, headers, NEW)
     assert verify(seen.body, headers, sending.SECRET)
-    assert not verify(seen.body, headers, "a-secret-of-somebody-else")
+    assert not verify(seen.body, headers, "a-secret-of-another-receiver")
     assert not verify(seen.body + b" ", headers, NEW)
     assert not verify(seen.body, {}, NEW)
     assert not verify(seen.body, {"x-hub-signature-256": "sha256=ö"}, NEW)

@@ -54,7 +54,7 @@ def told() -> list[tuple[str, str, list[str]]]:
         ("draft", ["post.deleted", "post.restored"]),
     ],
 )
-def test_a_restored_post_is_told_as_published_where_it_is_live_again(
+def test_restoring_a_live_post_publishes_the_published_event(
     run_on_commit: RunOnCommit, status: str, names: list[str]
 ) -> None:
     post = make.post(status=status)
@@ -68,7 +68,7 @@ def test_a_restored_post_is_told_as_published_where_it_is_live_again(
 
 
 @pytest.mark.parametrize("in_request", [True, False])
-def test_each_post_below_a_page_that_moves_is_told(
+def test_each_post_below_a_moved_page_has_an_event(
     run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch, in_request: bool
 ) -> None:
     if not in_request:
@@ -90,7 +90,7 @@ def test_each_post_below_a_page_that_moves_is_told(
     ]
 
 
-def test_a_canonical_address_that_moves_along_is_told(run_on_commit: RunOnCommit) -> None:
+def test_a_canonical_url_changed_by_a_move_is_reported(run_on_commit: RunOnCommit) -> None:
     top = page("about")
     team = page("team", top)
     make.edited(team, {"canonicalUrl": absolute(team.path)})
@@ -103,7 +103,7 @@ def test_a_canonical_address_that_moves_along_is_told(run_on_commit: RunOnCommit
     assert told()[1] == ("post.updated", "/us/team", ["post.url", "post.canonicalUrl"])
 
 
-def test_each_post_of_a_url_pattern_is_told(run_on_commit: RunOnCommit) -> None:
+def test_each_post_of_a_url_pattern_has_an_event(run_on_commit: RunOnCommit) -> None:
     make.post("One", slug="one")
     make.post("Two", slug="two", status="draft")
     listen()
@@ -117,7 +117,7 @@ def test_each_post_of_a_url_pattern_is_told(run_on_commit: RunOnCommit) -> None:
     ]
 
 
-def test_each_post_with_a_global_module_is_told_unless_its_overrides_hide_the_change(
+def test_each_post_with_a_global_module_has_an_event_unless_overridden(
     run_on_commit: RunOnCommit,
 ) -> None:
     module = make.global_module("letter")

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.checks import run_checks
 from django.core.management import load_command_class
 
 from cms_project.folders import BASE_DIR
 from proofroom.webhooks import workflow_definitions as definitions
 from proofroom.webhooks.workflow_definitions import all_workflows, get_workflow
+from tests.definition_checks import definition_errors
 from tests.webhooks.workflows import write
 
 GOOD: dict[str, Any] = {
@@ -35,10 +35,6 @@ GOOD: dict[str, Any] = {
 }
 
 
-def _errors() -> list[str]:
-    return [error.msg for error in run_checks(tags=["definitions"])]
-
-
 def _with(**fields: Any) -> str:
     return json.dumps(GOOD | fields)
 
@@ -53,7 +49,7 @@ def test_every_field_is_read(workflows_dir: Path, env: Any, suffix: str) -> None
     # JSON is YAML too.
     (workflows_dir / f"good.{suffix}").write_text(_with())
 
-    assert _errors() == []
+    assert definition_errors() == []
     workflow = get_workflow("good")
     assert workflow is not None
     assert (workflow.name, workflow.enabled, workflow.order) == ("Good", False, -3)
@@ -84,14 +80,14 @@ def test_every_field_is_read(workflows_dir: Path, env: Any, suffix: str) -> None
         ("field.json", _filters(conditions=[{"field": "post", "operator": "matches", "value": "("}]).replace(
             '"good"', '"field"'), "filters.conditions.0", "regular expression"),
         ("root.json", _filters(conditions=[{"field": "env.KEY", "operator": "exists"}]).replace(
-            '"good"', '"root"'), "filters.conditions.0", "begins with none of"),
+            '"good"', '"root"'), "filters.conditions.0", "must begin with one of"),
         ("host.json", _with(id="host", headers={"Host": "x"}), "headers", "set automatically"),
         ("lines.json", _with(id="lines", headers={"X-A": "a\r\nX-B: b"}), "headers", "without line breaks"),
         ("bearer.json", _with(id="bearer", headers={"authorization": "Bearer canary"}), "headers",
          "WORKFLOW_SECRETS"),
         ("secret.json", _with(id="secret", headers={"X-Key": "{{secret.other}}"}), "headers",
          "no value named 'other'"),
-        ("leak.json", _with(id="leak", payload={"a": "{{secret.n8n}}"}), "payload", "begins with none of"),
+        ("leak.json", _with(id="leak", payload={"a": "{{secret.n8n}}"}), "payload", "must begin with one of"),
         ("path.json", _with(id="path", payload={"a": ["{{data..x}}"]}), "payload", "is no path"),
         ("empty.json", _with(id="empty", payload={"a": "{{ }}"}), "payload", "is no path"),
         ("large.json", _with(id="large", payload={"a": 2**60}), "payload", ""),
@@ -110,7 +106,7 @@ def test_a_broken_file_is_a_check_error_that_names_file_field_and_reason(
     write(workflows_dir, "sound")
     (workflows_dir / name).write_text(text)
 
-    errors = _errors()
+    errors = definition_errors()
 
     assert len(errors) == 1, errors
     assert errors[0].startswith(f"{workflows_dir / name}: {field}: ")
@@ -125,7 +121,7 @@ def test_two_files_of_one_id_in_a_folder_are_a_check_error(workflows_dir: Path) 
     write(workflows_dir, "twice")
     (workflows_dir / "twice.yml").write_text("name: Other")
 
-    [error] = _errors()
+    [error] = definition_errors()
 
     assert error == (
         f"{workflows_dir / 'twice.yml'}: id: twice.yaml in the same folder defines 'twice' too"
@@ -149,7 +145,7 @@ def test_a_link_to_nowhere_takes_nothing_down(workflows_dir: Path) -> None:
     write(workflows_dir, "sound")
     (workflows_dir / "lost.yaml").symlink_to(workflows_dir / "nowhere")
 
-    [error] = _errors()
+    [error] = definition_errors()
 
     assert error.startswith(f"{workflows_dir / 'lost.yaml'}: file: it cannot be read: ")
     assert get_workflow("sound") is not None
@@ -181,11 +177,11 @@ def test_a_changed_file_is_read_again_in_debug_only(workflows_dir: Path, setting
 
 def test_the_example_of_the_docs_is_sound(workflows_dir: Path, env: Any) -> None:
     env(workflow_secrets={"n8n": "canary-credential"})
-    text = (BASE_DIR / "docs" / "workflows.md").read_text()
+    text = (BASE_DIR / "docs" / "reference" / "workflows.md").read_text()
     example = text.partition("```yaml\n")[2].partition("```")[0]
     (workflows_dir / "documented.yaml").write_text(example)
 
-    assert _errors() == []
+    assert definition_errors() == []
     workflow = get_workflow("documented")
     assert workflow is not None
     assert workflow.headers == {"Authorization": "Bearer {{secret.n8n}}"}
@@ -194,7 +190,7 @@ def test_the_example_of_the_docs_is_sound(workflows_dir: Path, env: Any) -> None
 def test_the_shipped_example_is_sound_and_off() -> None:
     definitions.reload()
 
-    assert _errors() == []
+    assert definition_errors() == []
     [example] = all_workflows()
     assert (example.id, example.enabled) == ("review-waiting", False)
 
@@ -206,7 +202,7 @@ def test_the_activity_log_is_verified_beside_a_broken_file(
     """The command's exit code reports only changes of the log."""
     (workflows_dir / "broken.yaml").write_text("name: [")
     definitions.reload()
-    assert _errors() != []
+    assert definition_errors() != []
 
     command = load_command_class("proofroom.core", "verify_activity")
     command.execute(

@@ -95,7 +95,7 @@ def test_rules_of_services_are_said_in_german_where_people_read_them() -> None:
     assert "Dieses Feld ist zwingend erforderlich." in answer.content.decode()
 
 
-def test_lengths_of_fields_of_modules_are_said_in_german() -> None:
+def test_module_field_lengths_are_shown_in_german() -> None:
     definition = find_module("hero")
 
     with translation.override("de"), pytest.raises(RuleViolation) as refused:
@@ -106,7 +106,7 @@ def test_lengths_of_fields_of_modules_are_said_in_german() -> None:
     }
 
 
-def test_words_of_choices_and_of_rows_are_said_in_german() -> None:
+def test_choices_and_rows_are_shown_in_german() -> None:
     post, admin = make.edited(make.post(), {"title": "Neu"}), make.actor("admin")
     note = create_feedback(post_id=str(post.pk), content="Zu lang?", actor=admin)
     create_token(name="Frontend", permissions=["posts.view"], actor=admin)

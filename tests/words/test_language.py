@@ -14,7 +14,7 @@ pytestmark = pytest.mark.django_db
 GERMAN = {"Accept-Language": "de"}
 
 
-def test_the_browser_says_the_language_until_somebody_chooses() -> None:
+def test_the_browsers_language_applies_until_the_user_chooses() -> None:
     client = ApiClient(None)
 
     german = client.get("/admin/login/", headers=GERMAN)
@@ -26,7 +26,7 @@ def test_the_browser_says_the_language_until_somebody_chooses() -> None:
     assert '<html lang="en"' in chosen.content.decode()
 
 
-def test_the_choice_is_kept_in_a_cookie_that_scripts_cannot_read() -> None:
+def test_the_choice_is_stored_in_an_http_only_cookie() -> None:
     client = ApiClient("editor")
 
     answer = client.send_form(
@@ -63,7 +63,7 @@ def test_asking_without_a_form_changes_nothing() -> None:
     assert (answer.status_code, "django_language" in answer.cookies) == (405, False)
 
 
-def test_programs_read_english_whoever_asks() -> None:
+def test_programs_get_english_for_any_user() -> None:
     client = ApiClient("editor")
     client.cookies["django_language"] = "de"
     client.get("/admin/", headers=GERMAN)

@@ -86,7 +86,7 @@ def test_the_search_for_unmarked_words_finds_them(code: str, words: list[str]) -
     assert [text for node in shown(ast.parse(code)) if (text := plain(node))] == words
 
 
-def test_templates_of_the_admin_hold_no_words_outside_of_translations() -> None:
+def test_admin_templates_contain_no_untranslated_text() -> None:
     block = re.compile(
         r"{%\s*blocktranslate.*?endblocktranslate\s*%}|{%\s*comment.*?endcomment\s*%}", re.S
     )

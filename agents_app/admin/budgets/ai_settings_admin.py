@@ -327,7 +327,7 @@ def columns(found: BudgetUsage, unit: Unit, today: date) -> Columns:
 @dataclass(frozen=True, slots=True)
 class UsageBar:
     """The usage of an agent. `share`: percent of the total; `limit`: the used part of its monthly
-    budget, as text.
+    budget, as text; `saved`: what the provider's cache saved.
     """
 
     name: str
@@ -337,6 +337,7 @@ class UsageBar:
     share: int
     limit: str
     look: str
+    saved: str
 
 
 def bars(
@@ -371,6 +372,7 @@ def bars(
                 share=round(value * 100 / found.total.of(unit)) if found.total.of(unit) else 0,
                 limit=limit,
                 look=look,
+                saved=short_text(amount.saved, "cost") if amount.saved else "",
             )
         )
     return made

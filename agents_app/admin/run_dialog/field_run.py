@@ -233,5 +233,7 @@ def earlier_runs(asked: FieldRequest) -> list[tuple[AgentRun, str]]:
         field_key=asked.target.key,
         post_module_id=asked.target.module_id or "",
     )
-    latest = runs.only("agent_id", "status", "created_at", "open_ended_context", "note")[:_EARLIER]
+    latest = runs.only(
+        "agent_id", "status", "declined", "created_at", "open_ended_context", "note"
+    )[:_EARLIER]
     return [(run, agent_name(run.agent_id)) for run in latest]

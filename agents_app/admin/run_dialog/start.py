@@ -123,7 +123,7 @@ def ask(request: HttpRequest) -> HttpResponse:
     actor = actor_of(request)
     seen = visible_runs(AgentRun.objects.all(), actor, actor.user.pk)
     latest = seen.filter(scope=Scope.GLOBAL).only(
-        "agent_id", "status", "created_at", "open_ended_context"
+        "agent_id", "status", "declined", "created_at", "open_ended_context"
     )
     agents = only_enabled(agents_for(Scope.GLOBAL))
     own = chosen_post(request)

@@ -60,7 +60,7 @@ def comparable_runs(run: AgentRun, actor: Actor) -> QuerySet[AgentRun]:
 def others_context(run: AgentRun, actor: Actor) -> dict[str, Any]:
     """Return the runs offered for comparison on a run's page. One query."""
     rows = comparable_runs(run, actor).only(
-        "status", "created_at", "by_name", "note", "prompt_version"
+        "status", "declined", "created_at", "by_name", "note", "prompt_version"
     )[:_MAX_OTHERS]
     url = reverse("admin:agents_app_run_compare", args=[run.pk])
     return {"others": list(rows) if run.is_finished else [], "compare_url": url}
@@ -100,13 +100,14 @@ def compare_rows(first: AgentRun, second: AgentRun) -> list[ComparisonRow]:
         return ComparisonRow(name, of(first) or "—", of(second) or "—")
 
     return [
-        row(_("Status"), lambda run: str(run.get_status_display())),
+        row(_("Status"), lambda run: run.get_outcome_display()),
         row(_("Started by"), lambda run: run.by_name),
         row(_("Model"), model_label),
         row(_("Prompt version"), lambda run: run.prompt_version),
         row(_("Duration"), duration),
         row(_("Usage"), lambda run: format_tokens(run.input_tokens + run.output_tokens)),
         row(_("Cost"), lambda run: format_money(run.cost)),
+        row(_("Reason for declining"), lambda run: run.declined),
         row(_("In your own words"), lambda run: run.open_ended_context),
         row(_("Note"), lambda run: run.note),
         row(_("Error"), lambda run: run.error),

@@ -69,8 +69,8 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
             agent_name(link.run.agent_id),
             link.run.created_at,
             by=link.run.by_name,
-            status=link.run.status,
-            status_label=link.run.get_status_display(),
+            status=link.run.outcome,
+            status_label=link.run.get_outcome_display(),
             url="" if is_self else reverse("admin:agents_app_agentrun_change", args=[link.run.pk]),
             is_self=is_self,
         )

@@ -32,6 +32,7 @@ from agents_app.admin.runs.compare import others_context
 from agents_app.admin.runs.run_history import story_context
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus, RunStep
+from agents_app.models.run import DECLINED, DECLINED_LABEL
 from agents_app.runs.field_target import find_field
 from agents_app.runs.labels import (
     activity_label,
@@ -51,10 +52,11 @@ from content.document.labels import label_of, module_names
 from content.layers import Layers, open_layers
 from content.models import Layer, Post
 from content.presenters.cards import cards_between
+from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words
-from proofroom_apps.editorial.posts.post_pages import page, post_page, review_url
+from proofroom_apps.editorial.posts.post_pages import page, post_page, post_url, review_url
 from proofroom_apps.editorial.posts.rejections import rejections_of_run
 
 _TEMPLATE: Final = "admin/agents/run.html"
@@ -78,6 +80,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "is_demo": is_demo(run),
         "used": format_tokens(used) if used else "",
         "price": format_money(run.cost),
+        "cached": format_tokens(run.cached_tokens) if run.cached_tokens else "",
+        "saved": format_money(run.saved) if run.saved else "",
         "status_url": _url("run_status", run),
         "run_url": _url("agentrun_change", run),
         "socket_url": f"/ws/runs/{run.pk}/",
@@ -99,7 +103,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     # out there.
     title = name
     if run.is_finished:
-        title_values = {"agent": name, "status": str(run.get_status_display()).lower()}
+        title_values = {"agent": name, "status": run.get_outcome_display().lower()}
         title = _("%(agent)s: %(status)s") % title_values
     context: dict[str, Any] = {
         "run": run,
@@ -110,6 +114,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **hint_context(request, run),
         **others_context(run, actor_of(request)),
         **run_prompt_context(request, run),
+        "examples": shown_examples(request, run),
     }
     if run.post is None or run.post.deleted_at is not None:
         response = page(request, _TEMPLATE, context, title=title)
@@ -216,6 +221,7 @@ class CandidateRow:
     note: str
     status: str
     status_label: str
+    declined: str
     at: datetime
     shown: ShownFieldValue | None
     is_here: bool
@@ -246,8 +252,11 @@ def candidates_context(request: HttpRequest, run: AgentRun, layers: Layers) -> d
             number=number,
             run_id=str(one.run_id),
             note=one.note,
-            status=one.status,
-            status_label=in_words(str(RunStatus(one.status).label)),
+            status=DECLINED if one.declined else one.status,
+            status_label=in_words(
+                str(DECLINED_LABEL if one.declined else RunStatus(one.status).label)
+            ),
+            declined=one.declined,
             at=one.created_at,
             shown=view.change(before, one.value) if one.is_one else None,
             is_here=one.run_id == run.pk,
@@ -280,6 +289,31 @@ def dry_run_context(request: HttpRequest, run: AgentRun, layers: Layers) -> dict
         before, after, changes, references_of(changes, before, after, who=actor_of(request))
     )
     return {"rehearsed": groups, "rehearsed_count": len(changes)}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownExample:
+    """A post with an approved value of the run's field, which the run was shown."""
+
+    title: str
+    url: str
+
+
+def shown_examples(request: HttpRequest, run: AgentRun) -> list[ShownExample]:
+    """Return the examples in posts that the user may see. One query, none without examples."""
+    found = list(run.examples or ())
+    if not found:
+        return []
+    ids = [example["postId"] for example in found]
+    posts = {
+        str(post.pk): post
+        for post in visible_to(Post.objects.kept(), actor_of(request)).filter(pk__in=ids)
+    }
+    return [
+        ShownExample(post.title, post_url("change", str(post.pk)))
+        for example in found
+        if (post := posts.get(example["postId"])) is not None
+    ]
 
 
 _NARROWEST: Final = 0.4

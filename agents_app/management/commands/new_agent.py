@@ -25,9 +25,9 @@ _PROMPT: Final = (
     "You are {{agent}}. You work on a post of type {{postType}} (scope: {{scope}}).",
     "Say here what is to be done, what a good answer is, and what must not be touched. State only what the post "
     "says. Leave out every field that is good already.",
+    "What you will not do: say here what is none of its business. Where there is nothing to propose, decline.",
     "For a single field answer with its new value in the form of the present one. Close with a summary of what you "
     "changed and why, in one to three sentences.",
-    "Additional data of this run: {{context}}",
 )
 _FRONT: Final = """\
 ---
@@ -100,34 +100,35 @@ _NAME_MAX = 120
 class Command(BaseCommand):
     """Never overwrites a file, and refuses an id that exists in any folder."""
 
-    help = "Write the file of a new agent: valid as it stands, commented where there is something to choose."
+    help = "Write a valid definition file for a new agent, with comments on the optional settings."
     # Broken files of other agents must not prevent a new one.
     requires_system_checks: list[str] = []  # Django's own shape
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("id", help="small letters and digits, joined by hyphens")
-        parser.add_argument("--name", help="the name that people see")
+        parser.add_argument("id", help="lowercase letters, digits and hyphens")
+        parser.add_argument("--name", help="the display name")
         parser.add_argument(
-            "--scope", action="append", choices=[scope.value for scope in Scope], help="repeatable"
+            "--scope",
+            action="append",
+            choices=[scope.value for scope in Scope],
+            help="a scope of the agent; can be repeated",
         )
-        parser.add_argument(
-            "--folder", help="instead of CMS_AGENTS_DIR: the label of an app, or a folder"
-        )
-        parser.add_argument("--json", action="store_true", help="JSON instead of Markdown")
+        parser.add_argument("--folder", help="an app label or a folder; default: CMS_AGENTS_DIR")
+        parser.add_argument("--json", action="store_true", help="write JSON instead of Markdown")
 
     def handle(self, *args: Any, **options: Any) -> None:
         agent_id = str(options["id"])
         if len(agent_id) > ID_MAX or not re.fullmatch(ID_PATTERN, agent_id):
             raise CommandError(
-                f"{agent_id!r} is no id: small letters and digits, joined by hyphens, at most {ID_MAX}."
+                f"{agent_id!r} is not a valid id: use up to {ID_MAX} lowercase letters, digits and hyphens."
             )
         reload()
         existing = catalogue().files.get(agent_id)
         if existing is not None:
-            raise CommandError(f"There is an agent {agent_id!r} already, in {place_of(existing)}.")
+            raise CommandError(f"Agent {agent_id!r} already exists in {place_of(existing)}.")
         name = options["name"] or agent_id.replace("-", " ").capitalize()
         if not is_one_line(name) or not 0 < len(name.strip()) <= _NAME_MAX:
-            raise CommandError(f"A name has 1 to {_NAME_MAX} characters in one line.")
+            raise CommandError(f"The name must be one line of 1 to {_NAME_MAX} characters.")
         scopes = [Scope(scope) for scope in options["scope"] or [Scope.DROPDOWN]]
         text = (json_of if options["json"] else markdown_of)(name.strip(), scopes)
         # An app's `agents/`, the given path, or CMS_AGENTS_DIR.
@@ -138,7 +139,7 @@ class Command(BaseCommand):
         elif named:
             folder = Path(named)
         if folder is None:
-            raise CommandError("Set CMS_AGENTS_DIR, or say with --folder where the file belongs.")
+            raise CommandError("Set CMS_AGENTS_DIR, or name the folder with --folder.")
         path = folder / f"{agent_id}{'.json' if options['json'] else '.md'}"
         # Leave no file if the folder is not writable or the file would be invalid.
         try:
@@ -147,20 +148,21 @@ class Command(BaseCommand):
             with path.open("x", encoding="utf-8") as file:
                 file.write(text)
         except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+            raise CommandError(f"Cannot write {path}: {error.strerror}.") from None
         try:
             FILES.read_file(path)
         except Unreadable as error:
             path.unlink()
             field, reason = error.problems[0]
-            raise CommandError(f"The file would be broken: {field}: {reason}") from None
+            raise CommandError(f"The file would be invalid: {field}: {reason}") from None
         reload()
         self.stdout.write(f"Wrote {path}")
         if path.parent not in FILES.folders():
             self.stdout.write(
-                f"Nobody looks there yet: set CMS_AGENTS_DIR={path.parent.resolve()}, or move the file."
+                f"The site does not read this folder: set CMS_AGENTS_DIR={path.parent.resolve()}, or move the file."
             )
         self.stdout.write(
-            "Next: write its prompt; `manage.py check` says what is wrong with it; with DEBUG it is read again at "
-            "once, else restart. Then start it in a post, and try other words with `manage.py replay_agent`."
+            "Next: write the prompt, and run `manage.py check` to validate the file. Restart the site to load it; "
+            "with DEBUG it is reloaded automatically. Then run the agent on a post, and compare prompts with "
+            "`manage.py replay_agent`."
         )

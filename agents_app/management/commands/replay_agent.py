@@ -33,26 +33,30 @@ _LAST_MOST = 500
 class Command(BaseCommand):
     """Stages nothing. Costs are charged to the agent's budget. Ctrl-C ends it with the results so far."""
 
-    help = "Ask an agent again what past runs were asked, and compare with what people approved and rejected."
+    help = "Repeat decided runs of an agent, and compare its answers with what people approved and rejected."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("agent")
-        parser.add_argument("--last", type=int, default=20, help="runs that were decided on (20)")
         parser.add_argument(
-            "--model", default="", help="provider:model in place of the agent's own"
+            "--last", type=int, default=20, help="number of decided runs to repeat (default: 20)"
         )
         parser.add_argument(
-            "--recorded", type=Path, help="answers of an earlier --record; nobody is asked"
+            "--model", default="", help="provider:model to use instead of the agent's"
         )
-        parser.add_argument("--record", type=Path, help="keep the answers in this file")
-        parser.add_argument("--json", action="store_true", help="the figures as JSON")
+        parser.add_argument(
+            "--recorded",
+            type=Path,
+            help="compare the answers in this file, written by --record; no model is called",
+        )
+        parser.add_argument("--record", type=Path, help="write the answers to this file")
+        parser.add_argument("--json", action="store_true", help="print the figures as JSON")
 
     def handle(self, *args: Any, **options: Any) -> None:
         agent = get_agent(options["agent"])
         if agent is None:
-            raise CommandError(f"No agent is named {options['agent']!r}.")
+            raise CommandError(f"There is no agent {options['agent']!r}.")
         if not 0 < options["last"] <= _LAST_MOST:
-            raise CommandError(f"--last is a number from 1 to {_LAST_MOST}.")
+            raise CommandError(f"--last must be from 1 to {_LAST_MOST}.")
         recorded: Path | None = options["recorded"]
         if recorded is None:
             try:
@@ -67,7 +71,9 @@ class Command(BaseCommand):
                 rows = [json.loads(line) for line in lines if line]
                 answers = {str(row["runId"]): dict(row["answer"]) for row in rows}
             except (OSError, ValueError, TypeError, KeyError) as error:
-                raise CommandError(f"{recorded} is no record of answers: {error}") from None
+                raise CommandError(
+                    f"{recorded} is not a file written by --record: {error}"
+                ) from None
             who, answering = f"the record {recorded.name}", from_recorded(answers)
         done = self._replay(agent, options["last"], answering)
         if options["record"] is not None:
@@ -80,7 +86,7 @@ class Command(BaseCommand):
             try:
                 path.write_text("".join(f"{row}\n" for row in written), encoding="utf-8")
             except OSError as error:
-                raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+                raise CommandError(f"Cannot write {path}: {error.strerror}.") from None
         figures = {"agent": agent.id, "answeredBy": who, **_figures(done)}
         if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2, ensure_ascii=False))
@@ -96,7 +102,7 @@ class Command(BaseCommand):
             for item in replay(decided, answering):
                 done.append(item)
                 if item.left_out:
-                    outcome = f"left out: {item.left_out}"
+                    outcome = f"skipped: {item.left_out}"
                 elif item.error:
                     outcome = f"failed: {item.error}"
                 else:

@@ -7,7 +7,8 @@ not pay, and each tool call would add a model request to the steps of the run.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping
+from types import MappingProxyType
 
 from pydantic import BaseModel, ValidationError
 
@@ -70,7 +71,10 @@ class DemoConversation:
         self.usage.steps.append(step)
         self._watcher.after_request(step, input_tokens=0, output_tokens=0)
         values = answer(self._agent_id, self._payload, self._toolbox)
-        values = limit_answer(values, self._output_type.model_json_schema())
+        types = {
+            str(one.get("postModuleId")): str(one.get("type")) for one in modules_of(self._payload)
+        }
+        values = limit_answer(values, self._output_type.model_json_schema(), types)
         self._watcher.said("assistant", "", json.dumps(values, ensure_ascii=False))
         try:
             return ModelAnswer(self._output_type.model_validate(values))
@@ -98,8 +102,13 @@ class _ReportedToolbox(Toolbox):
         return result
 
 
-def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:
-    """Remove what the schema does not name: the rules do not know which fields an agent may propose."""
+def limit_answer(
+    said: JsonObject, schema: Schema, types: Mapping[str, str] = MappingProxyType({})
+) -> JsonObject:
+    """Remove what the schema does not name: the rules do not know which fields an agent may propose.
+
+    `types`: the types of the post's modules by id.
+    """
     parts: Schema = schema["properties"]
     limited = {name: value for name, value in said.items() if name in parts}
     fields = parts.get("post", {}).get("properties")
@@ -109,21 +118,24 @@ def limit_answer(said: JsonObject, schema: Schema) -> JsonObject:
         }
     edits, items = limited.get("modules"), parts.get("modules", {}).get("items")
     if items is not None and isinstance(edits, list):
-        choices: list[Schema] = [one["properties"] for one in items.get("anyOf", (items,))]
-        found = [_limit_edit(edit, choices) for edit in edits if isinstance(edit, dict)]
+        choices: dict[str, Schema] = {
+            one["title"]: one["properties"]["props"] for one in items.get("anyOf", (items,))
+        }
+        found = [
+            _limit_edit(edit, choices.get(types.get(str(edit["postModuleId"]), ""), {}))
+            for edit in edits
+            if isinstance(edit, dict)
+        ]
         limited["modules"] = [edit for edit in found if edit is not None]
     return limited
 
 
-def _limit_edit(edit: JsonObject, choices: Sequence[Schema]) -> JsonObject | None:
+def _limit_edit(edit: JsonObject, schema: Schema) -> JsonObject | None:
     """Return the edit with only the props in the schema of its module; None if none is left."""
-    for known in choices:
-        if edit["postModuleId"] in known["postModuleId"]["enum"]:
-            part = "props" if "props" in known else "overrides"
-            named = known[part]["properties"]
-            values = {name: one for name, one in section(edit, part).items() if name in named}
-            return {**edit, part: values} if values else None
-    return None
+    named = schema.get("properties", {})
+    part = "overrides" if "overrides" in edit else "props"
+    values = {name: one for name, one in section(edit, part).items() if name in named}
+    return {**edit, part: values} if values else None
 
 
 def answer(agent_id: str, payload: JsonObject, tools: Toolbox | None = None) -> JsonObject:

@@ -33,7 +33,7 @@ def all_vendors() -> Mapping[str, Vendor]:
     for vendor in _own_vendors:
         if vendor.id in reserved or not vendor.id.isidentifier() or vendor.id != vendor.id.lower():
             raise ImproperlyConfigured(
-                f"{vendor.__module__}: {vendor.id!r} is taken, or is not of small letters, digits and _ only."
+                f"{vendor.__module__}: {vendor.id!r} is already defined, or has characters other than a-z, 0-9 and _."
             )
     every = [*SHIPPED_VENDORS.values(), *(vendor() for vendor in _own_vendors)]
     return {vendor.id: vendor for vendor in sorted(every, key=lambda vendor: vendor.order)}

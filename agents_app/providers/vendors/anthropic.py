@@ -19,6 +19,8 @@ class AnthropicVendor(Vendor):
     key_description = "Key of Anthropic."
     address_description = "Address of Anthropic's API."
     text_model = "claude-sonnet-5-5"
+    extra = "anthropic"
+    sdk = "anthropic"
 
     def make_text_model(self, model: str, access: VendorAccess) -> Model:
         from pydantic_ai.models.anthropic import AnthropicModel

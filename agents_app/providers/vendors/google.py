@@ -20,6 +20,8 @@ class GoogleVendor(Vendor):
     address_description = "Address of Google's API."
     text_model = "gemini-3.8-flash"
     media_model = "gemini-3.1-flash-image"
+    extra = "google"
+    sdk = "google.genai"
 
     def make_text_model(self, model: str, access: VendorAccess) -> Model:
         from pydantic_ai.models.google import GoogleModel

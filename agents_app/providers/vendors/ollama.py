@@ -17,7 +17,7 @@ class OllamaVendor(Vendor):
     name = "Ollama"
     label = gettext_lazy("Ollama or any OpenAI-compatible server")
     order = 40
-    key_description = "Key, for servers that want one."
+    key_description = "Key, if the server needs one."
     address_description = "Address of any OpenAI-compatible server."
     text_model = "llama3.2"
 

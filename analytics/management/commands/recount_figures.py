@@ -13,22 +13,20 @@ from analytics.rollups.merge_rare import merge_rare_values
 
 class Command(BaseCommand):
     help = (
-        "Make the figures of analytics anew from the views and clicks that are stored. Days whose events are "
-        "deleted by age, in part or whole, stay as they are. On SQLite other writes wait meanwhile."
+        "Rebuild the analytics figures from the stored views and clicks. Days whose events have been deleted by "
+        "age, partly or completely, are not changed. On SQLite, other writes wait until the command ends."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = rebuild_rollups()
         if found.first is None:
-            self.stdout.write(
-                "There are no views and clicks to count; the figures stay as they are."
-            )
+            self.stdout.write("There are no views and clicks to count. The figures are unchanged.")
             return
         while add_up():
             pass
         merge_rare_values()
         merge_batches()
         self.stdout.write(
-            f"Counted {found.events:,} views and clicks anew, from {found.first} on. "
-            "Figures of earlier days stay as they were."
+            f"Recounted {found.events:,} views and clicks since {found.first}. "
+            "The figures of earlier days are unchanged."
         )

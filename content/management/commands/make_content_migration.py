@@ -50,16 +50,16 @@ def {function}(value):
 
 class Command(BaseCommand):
     help = (
-        "Write a migration that carries stored content over when the definition of a module, or the custom fields "
-        "of a post type, change: live content, drafts and revisions. `migrate` runs it, and "
-        "`preview_content_migration` says before what it would do. Names are those of JSON: pricePerUnit."
+        "Write a migration for stored content (live content, drafts and revisions) after a change to a module or "
+        "to the custom fields of a post type. `preview_content_migration` shows its effect, and `migrate` runs it. "
+        "Spell names as in JSON: pricePerUnit."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("app", help="label of the app that gets the migration")
-        parser.add_argument("type", help="the module, such as opening-hours")
+        parser.add_argument("app", help="label of the app for the migration")
+        parser.add_argument("type", help="the module type, such as opening-hours")
         parser.add_argument(
-            "--post-type", action="store_true", help="the type is one of posts: its custom fields"
+            "--post-type", action="store_true", help="TYPE is a post type: change its custom fields"
         )
         parser.add_argument(
             "--rename", nargs=2, action="append", default=[], metavar=("OLD", "NEW")
@@ -74,27 +74,30 @@ class Command(BaseCommand):
             action="append",
             default=[],
             metavar="NAME",
-            help="NAME INTO INTO…",
+            help="the property, and the properties to split it into",
         )
         parser.add_argument("--drop", action="append", default=[], metavar="NAME")
         parser.add_argument(
-            "--becomes", default="", metavar="TYPE", help="the modules get this type"
+            "--becomes",
+            default="",
+            metavar="TYPE",
+            help="change the type of the modules to this one",
         )
-        parser.add_argument("--name", default="", help="of the migration")
+        parser.add_argument("--name", default="", help="name of the migration")
 
     def handle(self, *args: Any, **options: Any) -> None:
         type_ = options["type"]
         steps, functions, imports = _steps(options)
         becomes = options["becomes"]
         if becomes and options["post_type"]:
-            raise CommandError("Posts keep their type: --becomes is for modules.")
+            raise CommandError("--becomes is only for modules: the type of a post cannot change.")
         if becomes:
             if modules.get(becomes) is None:
-                raise CommandError(f"No module is named {becomes}; define it first.")
+                raise CommandError(f"There is no module type {becomes}. Define it first.")
             steps.append(f'becomes="{becomes}"')
         if not steps:
             raise CommandError(
-                "Say what changes: --rename, --default, --convert, --split, --drop or --becomes."
+                "Name at least one change: --rename, --default, --convert, --split, --drop or --becomes."
             )
         operation = "ChangeCustomFields" if options["post_type"] else "ChangeModule"
         self._warn_of_unknown(options)
@@ -114,11 +117,11 @@ class Command(BaseCommand):
         folder.mkdir(exist_ok=True)
         (folder / "__init__.py").touch()
         path.write_text(text, encoding="utf-8")
-        self.stdout.write(f"{path} is written.")
+        self.stdout.write(f"Wrote {path}")
         if functions:
-            self.stdout.write("Complete its functions.")
+            self.stdout.write("Next: complete its functions.")
         self.stdout.write(
-            f"See what it does: manage.py preview_content_migration {options['app']} {path.stem}"
+            f"To see its effect: manage.py preview_content_migration {options['app']} {path.stem}"
         )
 
     def _warn_of_unknown(self, options: dict[str, Any]) -> None:
@@ -133,12 +136,14 @@ class Command(BaseCommand):
             module = modules.get(type_)
             shape = module.Props if module is not None else None
         if shape is None:
-            self.stderr.write(f"Nothing is defined by the name {type_}.")
+            self.stderr.write(f"Warning: nothing with the name {type_} is defined.")
             return
         known = props_of(shape)
         for name in wanted:
             if name not in known:
-                self.stderr.write(f"{type_} has no property {name}; it has {', '.join(known)}.")
+                self.stderr.write(
+                    f"Warning: {type_} has no property {name}. Known: {', '.join(known)}."
+                )
 
 
 def _steps(options: dict[str, Any]) -> tuple[list[str], list[str], set[str]]:
@@ -151,7 +156,7 @@ def _steps(options: dict[str, Any]) -> tuple[list[str], list[str], set[str]]:
         imports.add("Rename")
     for name, *into in options["split"]:
         if len(into) < 2:
-            raise CommandError(f"--split {name} needs the names that it is split into.")
+            raise CommandError(f"--split {name} needs at least two new names.")
         function = f"split_{_identifier(name)}"
         steps.append(f"Split({name!r}, {tuple(into)!r}, {function})")
         functions.append(_SPLIT.format(function=function, name=name, into=", ".join(into)))
@@ -166,7 +171,7 @@ def _steps(options: dict[str, Any]) -> tuple[list[str], list[str], set[str]]:
             steps.append(f"SetDefault({name!r}, {json.loads(value)!r})")
         except ValueError:
             raise CommandError(
-                f"--default {name}: {value} is not JSON; a text stands in quotes: '\"{value}\"'"
+                f"--default {name}: {value} is not JSON. Put text in quotes: '\"{value}\"'"
             ) from None
         imports.add("SetDefault")
     for name in options["drop"]:
@@ -190,7 +195,7 @@ def _place(label: str) -> tuple[Path, int, list[tuple[str, str]]]:
         config = apps.get_app_config(label)
     except LookupError:
         known = ", ".join(sorted(config.label for config in apps.get_app_configs()))
-        raise CommandError(f"No app has the label {label}; there are {known}.") from None
+        raise CommandError(f"There is no app {label}. Known: {known}.") from None
     loader = MigrationLoader(connection, ignore_no_migrations=True)
     folder = Path(config.path) / "migrations"
     own = [name for app, name in loader.disk_migrations if app == label]

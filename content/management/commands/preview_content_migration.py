@@ -23,13 +23,13 @@ from proofroom.definitions import validate_custom_fields, validate_props
 
 class Command(BaseCommand):
     help = (
-        "Say what a content migration would change: how many rows, the first values before and after, and "
-        "which of them the definitions of today refuse. Runs it and takes everything back."
+        "Show what a content migration would change: the number of rows, the first values before and after, and "
+        "the values that the current definitions refuse. It runs the migration and rolls it back."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("app")
-        parser.add_argument("name", help="of the migration, or its beginning, such as 0003")
+        parser.add_argument("name", help="name of the migration, or its prefix, such as 0003")
 
     def handle(self, *args: Any, **options: Any) -> None:
         executor = MigrationExecutor(connection)
@@ -38,17 +38,15 @@ class Command(BaseCommand):
             migration = loader.get_migration_by_prefix(options["app"], options["name"])
         except (KeyError, AmbiguityError):
             raise CommandError(
-                f"{options['app']} has no migration {options['name']}, or several."
+                f"{options['app']} has no migration {options['name']}, or more than one."
             ) from None
         key = (migration.app_label, migration.name)
         if key in loader.applied_migrations:
-            raise CommandError(f"{migration} is applied already.")
+            raise CommandError(f"{migration} is already applied.")
         before = [node for node, _ in executor.migration_plan([key]) if node != migration]
         if before:
             names = ", ".join(str(node) for node in before)
-            raise CommandError(
-                f"These come first, and are not applied yet: {names}. Run migrate for them."
-            )
+            raise CommandError(f"Apply these migrations first: {names}.")
         operations = [one for one in migration.operations if isinstance(one, ContentOperation)]
         if not operations:
             raise CommandError(f"{migration} changes no content.")
@@ -59,7 +57,7 @@ class Command(BaseCommand):
             # All operations run for real and are then rolled back, so the preview sees the result of earlier
             # ones.
             transaction.set_rollback(True)
-        self.stdout.write("Nothing was changed. `migrate` carries it over.")
+        self.stdout.write("Preview only: nothing was changed. Run `migrate` to apply it.")
 
     def _preview(self, operation: ContentOperation, apps: Any) -> None:
         rewriting = operation.rewriting(operation.steps)
@@ -78,13 +76,15 @@ class Command(BaseCommand):
         changed = operation.carry_over(apps, rewriting)
         self.stdout.write(self.style.MIGRATE_HEADING(operation.describe()))
         if not changed:
-            self.stdout.write("  Nothing stored changes.")
+            self.stdout.write("  No stored content changes.")
         for label, count in changed.items():
             self.stdout.write(f"  {count:>7,} {label}")
         for old, new in rewriting.examples:
             self.stdout.write(f"  - {_line(old)}\n  + {_line(new)}")
         for sentence, count in refused.most_common(20):
-            self.stdout.write(self.style.WARNING(f"  {count:>7,} refused today: {sentence}"))
+            self.stdout.write(
+                self.style.WARNING(f"  {count:>7,} refused by the current definition: {sentence}")
+            )
 
 
 def _line(values: JsonObject) -> str:

@@ -10,8 +10,8 @@ from content.inbox.rows import rebuild
 
 
 class Command(BaseCommand):
-    help = "List what waits in every draft anew: after rows came in past the services."
+    help = "Rebuild the index of pending changes. Run it after rows were written directly to the database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = rebuild()
-        self.stdout.write(f"{count} change{'' if count == 1 else 's'} wait.")
+        self.stdout.write(f"{count} pending change{'' if count == 1 else 's'}.")

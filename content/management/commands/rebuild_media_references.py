@@ -10,8 +10,8 @@ from content.store.media_usage import rebuild_references
 
 
 class Command(BaseCommand):
-    help = "Find every place where a file is used anew: after rows came in past the services."
+    help = "Rebuild the index of where files are used. Run it after rows were written directly to the database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = rebuild_references()
-        self.stdout.write(f"Files are used in {count} place{'' if count == 1 else 's'}.")
+        self.stdout.write(f"Found {count} use{'' if count == 1 else 's'} of files.")

@@ -14,11 +14,11 @@ from proofroom.core.batches import batches
 
 
 class Command(BaseCommand):
-    help = "Keep the words of every post and file for search anew: after rows came in past the services."
+    help = "Rebuild the search index of posts and files. Run it after rows were written directly to the database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         count = search.reindex(Post.objects.order_by("id").values_list("id", flat=True))
         search_words.collect_words()
         for assets in batches(Asset.objects.order_by("pk").iterator()):
             index_assets(assets)
-        self.stdout.write(f"Search knows {count} post{'' if count == 1 else 's'}.")
+        self.stdout.write(f"Indexed {count} post{'' if count == 1 else 's'}.")

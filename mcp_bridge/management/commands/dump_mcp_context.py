@@ -138,8 +138,8 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--out", required=True, help="file to write, or - for the output")
-        parser.add_argument("--table", help="a Markdown page whose table of tools to renew as well")
+        parser.add_argument("--out", required=True, help="file to write, or - for standard output")
+        parser.add_argument("--table", help="a Markdown page whose table of tools to update")
 
     def handle(self, *args: Any, **options: Any) -> None:
         path, page = Path(options["out"]), options["table"]

@@ -46,13 +46,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--transport",
             choices=TRANSPORTS,
-            help="sse and streamable-http start the same server, which speaks both; without it, that server",
+            help="stdio, or the HTTP server (default), which serves both sse and streamable-http",
         )
         parser.add_argument("--host", default="127.0.0.1", help="default: 127.0.0.1")
         parser.add_argument(
             "--print-config",
             choices=CLIENTS,
-            help="print what this AI client needs to know to connect, and stop",
+            help="print the configuration for this AI client, then exit",
         )
         parser.add_argument("--port", type=int, default=None, help="default: MCP_PORT, else 8787")
 

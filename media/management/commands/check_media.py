@@ -15,20 +15,27 @@ from media.integrity import IntegrityReport, check
 
 class Command(BaseCommand):
     help = (
-        "Check that every file in use is in the storage, and that every file there has its row. Changes nothing. "
+        "Check that every file in use is in the storage, and that every stored file has its row. Changes nothing. "
         "Exit code 1 if anything is missing or unknown."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--id", metavar="UUID", help="Check the files of one asset only.")
+        parser.add_argument(
+            "--missing",
+            action="store_true",
+            help="Ignore files without a row, which are normal after a restore.",
+        )
         parser.add_argument("--json", action="store_true", help="Print JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             asset_id = UUID(options["id"]) if options["id"] else None
         except ValueError:
-            raise CommandError(f"{options['id']!r} is no id of a file.") from None
+            raise CommandError(f"{options['id']!r} is not the ID of a file.") from None
         report = check(asset_id)
+        if options["missing"]:
+            report.orphaned, report.orphaned_count = [], 0
         if options["json"]:
             self.stdout.write(json.dumps({**asdict(report), "isWhole": report.is_whole}, indent=2))
         else:

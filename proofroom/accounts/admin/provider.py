@@ -78,7 +78,7 @@ def provider_callback(request: HttpRequest, provider_id: str) -> HttpResponse:
         return cast("HttpResponse", callback(request, provider_id))
     # allauth's view does not check the shape of the provider's answer.
     except (KeyError, TypeError, ValueError):
-        logger.exception("The answer of the provider of logins cannot be read.")
+        logger.exception("Cannot read the response of the login provider.")
         refuse(request, _("The login did not work. Try again."))
 
 

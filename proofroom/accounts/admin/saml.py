@@ -137,11 +137,11 @@ def log_out(request: HttpRequest) -> HttpResponse:
     try:
         address = auth.process_slo(delete_session_cb=end_session)
     except (OneLogin_Saml2_Error, OneLogin_Saml2_ValidationError, ValueError, SyntaxError) as error:
-        logger.warning("A log-out of the SAML provider cannot be read: %s", error)
+        logger.warning("Cannot read a logout request of the SAML provider: %s", error)
         address = None
     if auth.get_errors():
         logger.warning(
-            "A log-out of the SAML provider was refused: %s", auth.get_last_error_reason()
+            "Refused a logout request of the SAML provider: %s", auth.get_last_error_reason()
         )
         address = None
     if address is None:

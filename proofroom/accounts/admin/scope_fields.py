@@ -77,7 +77,7 @@ class ScopeForm(forms.Form):
                 required=False,
                 initial=current.reads_all,
                 help_text=_(
-                    "Other posts can then be read, but not changed. Otherwise they are hidden."
+                    "Other posts can then be read, but not changed. Otherwise, they are hidden."
                 ),
             )
 

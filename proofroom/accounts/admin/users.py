@@ -162,6 +162,7 @@ class UserAdmin(FormAdmin[User]):
         context = {
             "account": user,
             "is_other": is_other,
+            "may_erase": is_other and user.erased_at is None and may(request, "privacy.manage"),
             "factors": [factor_label(kind) for kind in list_second_factors(user)]
             if is_other
             else [],

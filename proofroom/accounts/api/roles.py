@@ -36,7 +36,7 @@ class RoleAnswer(Answer):
     built_in: bool
     scope: ScopeAnswer
     requires_second_factor: bool = Field(
-        description="Whether its people must log in with a second factor, by the role or by `TWO_FACTOR_ROLES`."
+        description="Whether the role, or `TWO_FACTOR_ROLES`, requires a second factor at login."
     )
 
     @classmethod

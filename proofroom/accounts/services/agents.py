@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from typing import Final
 
 from django.db import IntegrityError, transaction
@@ -23,7 +22,7 @@ from proofroom.core.json import JsonObject
 def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> User:
     """Return the account of the agent. Create it if it is missing. Idempotent.
 
-    It has the role `ai_agent`, a random password, and cannot log in. Raises `RuleViolation` on `userAccount.email` or
+    It has the role `ai_agent`, no password, and cannot log in. Raises `RuleViolation` on `userAccount.email` or
     `userAccount.username` if another account has it.
     """
     user = User.objects.filter(agent_id=agent_id).first()
@@ -36,7 +35,7 @@ def ensure_agent_user(*, agent_id: str, email: str = "", username: str = "") -> 
         username=username or f"agent:{agent_id}",
         role=Role.AI_AGENT,
     )
-    user.set_password(secrets.token_urlsafe(48))
+    user.set_unusable_password()
     try:
         with transaction.atomic():
             # A savepoint, because PostgreSQL would refuse the query below after an error.

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from django.core.exceptions import ValidationError
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -139,3 +140,12 @@ def record_acceptance(invitation: Invitation, actor: Actor) -> None:
         "role": actor.user.role,
     }
     outbox.record("invitation.accepted", actor=actor, payload=payload)
+
+
+def prune_invitations(*, days: int) -> int:
+    """Delete invitations that ended more than `days` ago. Return their number. 0 keeps everything."""
+    if days <= 0:
+        return 0
+    cutoff = timezone.now() - timedelta(days=days)
+    ended = Q(accepted_at__lt=cutoff) | Q(revoked_at__lt=cutoff) | Q(expires_at__lt=cutoff)
+    return Invitation.objects.filter(ended).delete()[0]

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from allauth.usersessions.models import UserSession
+from django.contrib.sessions.models import Session
 from django.db import transaction
+from django.db.models import Exists, OuterRef
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
@@ -72,3 +77,13 @@ def end_account_sessions(*, user_id: int, actor: Actor) -> None:
         session.end()
     payload: JsonObject = {"id": user.pk, "did": "all"}
     outbox.record("user.logged-out", actor=actor, payload=payload)
+
+
+def clear_expired_sessions() -> int:
+    """Delete expired sessions with their addresses and browsers. Return the number of sessions. Idempotent."""
+    count = Session.objects.filter(expire_date__lt=timezone.now()).delete()[0]
+    is_open = Exists(Session.objects.filter(session_key=OuterRef("session_key")))
+    # A session in the making has its row a moment before it is stored.
+    old = UserSession.objects.filter(~is_open, created_at__lt=timezone.now() - timedelta(days=1))
+    old.delete()
+    return count

@@ -78,7 +78,7 @@ def change_user(
 ) -> User:
     """Change the given values; None leaves a value unchanged. Agents' accounts can only be switched off and on.
 
-    Another role, or switching the account off, ends its sessions and revokes its tokens for good; another password
+    Another role, or switching the account off, ends its sessions and revokes its tokens permanently; another password
     ends its sessions. Raises `NotAllowed`, `NotFound`, or `RuleViolation` by field, also if the site would lose its
     last admin.
     """
@@ -109,13 +109,18 @@ def apply_changes(
         lock_site_role(
             str(wanted["role"])
         )  # before the account: the services of roles lock in this order
-    user, admins = _lock_with_admins(user_id)
+    user, admins = lock_with_admins(user_id)
     changes = {
         name: value
         for name, value in wanted.items()
         if value is not None and value != getattr(user, name)
     }
     _refuse_for_agent(user, changes, password)
+    if user.erased_at is not None and (changes or password is not None):
+        raise RuleViolation(
+            _("The data of this person was erased. The account can never be used again."),
+            code="erased_account",
+        )
     if is_giver_asked and user.role != Role.AI_AGENT and (changes or password is not None):
         require_permissions_of_role(actor, user.role)
         if "role" in changes:
@@ -162,7 +167,7 @@ def require_account_manager(actor: Actor) -> None:
     actor.require_session("manage accounts")
 
 
-def _lock_with_admins(user_id: int) -> tuple[User, set[int]]:
+def lock_with_admins(user_id: int) -> tuple[User, set[int]]:
     """Return the account, locked, and the ids of the active admins."""
     # Lock all admins: two admins who demote each other at the same time must not leave the site without any.
     admins = User.objects.select_for_update().filter(role=Role.ADMIN, is_active=True)

@@ -6,12 +6,10 @@ remaining chain starts at a later link, and an `activity.pruned` event records t
 
 from __future__ import annotations
 
-import hashlib
-import json
 import secrets
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import takewhile
 from typing import Final
 
@@ -20,57 +18,15 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from proofroom.core import outbox
+from proofroom.core.activity.digests import facts_of, link_of, payload_of
+from proofroom.core.activity.pseudonyms import EntryDigests, compare, recorded_digests
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event, Seal
 from proofroom.core.outbox.events import find_kind
 
 BEFORE_FIRST: Final = "0" * 64
 """The previous hash of the first link."""
-
-
-def facts_of(event: Event) -> str:
-    """Return the digest of the event's immutable fields, without the payload."""
-    return _sha256(
-        _canonical(
-            {
-                "id": event.pk,
-                "uid": str(event.uid),
-                "name": event.name,
-                "version": event.version,
-                "post_id": str(event.post_id) if event.post_id else None,
-                "actor_id": event.actor_id,
-                "actor_name": event.actor_name,
-                "via": event.via,
-                "credential": event.credential,
-                "agent_id": event.agent_id,
-                "run_id": event.run_id,
-                "cause_id": event.cause_id,
-                "hop": event.hop,
-                # One zone and one precision, so that the digest does not depend on the session or
-                # the database.
-                "created_at": event.created_at.astimezone(UTC).isoformat(timespec="microseconds"),
-            }
-        )
-    )
-
-
-def payload_of(event: Event, salt: str) -> str:
-    """Return the salted digest of the payload as it was read from the database."""
-    return _sha256(salt + _canonical(event.payload))
-
-
-def link_of(seq: int, before: str, facts: str, payload: str) -> str:
-    """Return the hash of a link."""
-    return _sha256(f"{seq}\n{before}\n{facts}\n{payload}")
-
-
-def _canonical(value: Json) -> str:
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 SEAL_BATCH_SIZE: Final = 1_000
@@ -171,6 +127,7 @@ class Verification:
     begin: int = 0
     head: str = ""
     forgotten: int = 0
+    pseudonymised: int = 0
     findings: list[ChainFault] = field(default_factory=list)
     left_out: int = 0
     """Number of findings beyond `MAX_FAULTS`."""
@@ -217,6 +174,7 @@ class _Walk:
         self.is_begun_by_pruning = True
         self.begun_after = (0, BEFORE_FIRST)
         self.found = Verification()
+        self.pseudonymised: dict[int, EntryDigests] | None = None
 
     def step(self, seal: Seal, event: Event | None) -> None:
         if not self.found.links or self._was_pruned_since(seal):
@@ -270,11 +228,15 @@ class _Walk:
             self._add("changed_link", "This link was changed.", seal)
 
     def _check_event(self, seal: Seal, event: Event) -> None:
-        if seal.facts != facts_of(event):
+        has_facts, has_payload = compare(event, seal, None)
+        if not (has_facts and has_payload) and (recorded := self._recorded_digests(event)):
+            self.found.pseudonymised += 1
+            has_facts, has_payload = compare(event, seal, recorded)
+        if not has_facts:
             self._add("changed_facts", "Who did what, when or how was changed.", seal)
         if event.forgotten_at is not None:
             self._check_forgotten(seal, event)
-        elif seal.payload != payload_of(event, seal.salt):
+        elif not has_payload:
             self._add("changed_payload", "What the event says was changed.", seal)
         elif event.name == PRUNED:
             pruned_to = (event.payload.get("to"), event.payload.get("hash"))
@@ -283,6 +245,12 @@ class _Walk:
             self.is_begun_by_pruning |= pruned_to == self.begun_after
         if not event.is_sealed:
             self._add("marked_unsealed", "The event is marked as if no link had it.", seal)
+
+    def _recorded_digests(self, event: Event) -> EntryDigests | None:
+        """Return the digests of an entry that was pseudonymised; None for any other."""
+        if self.pseudonymised is None:
+            self.pseudonymised = recorded_digests(only_sealed=True)
+        return self.pseudonymised.get(event.pk)
 
     def _check_forgotten(self, seal: Seal, event: Event) -> None:
         self.found.forgotten += 1

@@ -89,6 +89,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "media.variants:failed": gettext_noop("could not create the sizes of {thing}"),
     "form.submitted": gettext_noop("submitted the form {thing}"),
     "form.submission.deleted": gettext_noop("deleted a submission of the form {thing}"),
+    "form.submissions.viewed": gettext_noop("viewed submissions of the form {thing}"),
     "form.submissions.exported": gettext_noop("exported the submissions of the form {thing}"),
     "agent.budget.near": gettext_noop("used most of an agent budget: {thing}"),
     "agent.budget.reached": gettext_noop("used up an agent budget: {thing}"),
@@ -123,8 +124,26 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "module-group.created": gettext_noop("created the module group {thing}"),
     "module-group.updated": gettext_noop("changed the module group {thing}"),
     "module-group.deleted": gettext_noop("deleted the module group {thing}"),
+    "brief.created": gettext_noop("created the editorial brief {thing}"),
+    "brief.changed": gettext_noop("changed the editorial brief {thing}"),
+    "brief.changed:restored": gettext_noop(
+        "restored an earlier version of the editorial brief {thing}"
+    ),
+    "brief.deleted": gettext_noop("deleted the editorial brief {thing}"),
     "activity.exported": gettext_noop("exported the activity log"),
     "activity.pruned": gettext_noop("deleted the oldest entries of the activity log"),
+    "activity.pseudonymised": gettext_noop("removed a name from the activity log"),
+    "personal-data.searched": gettext_noop("searched for the data of a person"),
+    "personal-data.exported": gettext_noop("exported the data of a person"),
+    "personal-data.downloaded": gettext_noop("downloaded the data of a person"),
+    "personal-data.searched:stopped": gettext_noop(
+        "searched for the data of a person, but not to the end"
+    ),
+    "personal-data.exported:stopped": gettext_noop(
+        "exported the data of a person, but not to the end"
+    ),
+    "personal-data.erased:stopped": gettext_noop("erased the data of a person, but not to the end"),
+    "personal-data.erased": gettext_noop("erased the data of a person"),
 }
 _UNNAMED_SENTENCES: Final[Mapping[str, str]] = {
     "user.created": gettext_noop("created an account"),
@@ -133,6 +152,7 @@ _UNNAMED_SENTENCES: Final[Mapping[str, str]] = {
     "user.second-factor-added": gettext_noop("added a login method"),
     "user.second-factor-removed": gettext_noop("removed a login method"),
     "user.logged-out": gettext_noop("logged out"),
+    "form.submissions.viewed": gettext_noop("viewed submissions of forms"),
     "invitation.created": gettext_noop("invited a person"),
     "token.created": gettext_noop("created an API token"),
     "token.limited": gettext_noop("changed what content an API token is limited to"),

@@ -58,6 +58,7 @@ _GROUPS = {
     "mcp_token": gettext_lazy("MCP tokens"),
     "media": gettext_lazy("Media"),
     "module-group": gettext_lazy("Module groups"),
+    "personal-data": gettext_lazy("Personal data"),
     "post": gettext_lazy("Posts"),
     "redirects": gettext_lazy("Redirects"),
     "sitemap": gettext_lazy("Sitemap"),

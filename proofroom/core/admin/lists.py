@@ -201,8 +201,24 @@ class ViewChangeList(ChangeList):
                 by.reverse_ordering()
             ordering.append(by)
         ordering += queryset.query.order_by
-        found: list[str | Combinable] = self._get_deterministic_ordering(ordering)  # type: ignore[attr-defined]  # missing in the stubs
-        return found
+        return ordering if self._is_unique(ordering) else [*ordering, "-pk"]
+
+    def _is_unique(self, ordering: Sequence[Any]) -> bool:
+        """Return whether a field of the ordering differs for all rows, so that pages of a list never overlap."""
+        parts = [part.expression if isinstance(part, OrderBy) else part for part in ordering]
+        names = {
+            part.name  # type: ignore[attr-defined]  # missing in the stubs
+            for part in parts
+            if isinstance(part, F)
+        }
+        names |= {part.removeprefix("-") for part in parts if isinstance(part, str)}
+        unique = {
+            column.name
+            for column in self.lookup_opts.fields
+            # A relation is ordered by the fields of its target.
+            if column.unique and not column.null and not column.is_relation
+        }
+        return not names.isdisjoint({"pk", *unique})
 
     def get_ordering_field_columns(self) -> dict[int, Literal["desc", "asc"]]:
         asked = self._requested_order()
@@ -332,10 +348,10 @@ class ListAdmin(PermittedAdmin[M]):
             _("Select %(title)s") % {"title": obj},
         )
 
-    def response_action(  # type: ignore[override]  # the stubs are for a newer Django
-        self, request: HttpRequest, queryset: QuerySet[M]
+    def response_action(  # type: ignore[override]  # the stubs name the argument of Django 6.1
+        self, request: HttpRequest, queryset: QuerySet[M], **location: Any
     ) -> HttpResponse | None:
-        """Run the chosen action.
+        """Run the chosen action. Django 6.1 also passes the page on which it was chosen.
 
         Refuse a selection with keys that are not in this list, and a selection of all rows if the number of matching
         rows changed since the page was rendered.
@@ -357,7 +373,7 @@ class ListAdmin(PermittedAdmin[M]):
                 words = _("The list changed since you opened it. Nothing was done. Select again.")
                 messages.warning(request, words)
                 return HttpResponseRedirect(request.get_full_path())
-        return super().response_action(request, queryset)
+        return super().response_action(request, queryset, **location)
 
     def _locked_column(self) -> Column:
         links = self.list_display_links or self._shown_columns

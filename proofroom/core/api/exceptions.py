@@ -107,7 +107,9 @@ def handle(error: Exception, context: dict[str, Any]) -> Response:
         and any(word in str(error).lower() for word in ("deadlock", "locked"))
     )
     if is_conflict:
-        logger.warning("two changes met in %s", context.get("view"), exc_info=error)
+        logger.warning(
+            "two concurrent changes conflicted in %s", context.get("view"), exc_info=error
+        )
         return body(409, "conflict", "Something else changed this at the same time; try again.")
     logger.exception("unexpected error in %s", context.get("view"), exc_info=error)
     return body(500, "server_error", "Something went wrong here; it was logged.")

@@ -147,7 +147,7 @@ LOCATION: Final = OpenApiParameter(
     "Location",
     {"type": "string", "format": "uri-reference"},
     OpenApiParameter.HEADER,
-    description="The address of what was made.",
+    description="The URL of the created object.",
     response=[200, 201],
 )
 
@@ -171,7 +171,7 @@ _BEFORE_PYDANTIC: Final = 1
 """drf-spectacular has its own extension for pydantic classes. With equal priority the first one loaded would win."""
 
 
-class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # as above
     """Describes an answer by its pydantic class."""
 
     target_class = "proofroom.core.api.answer.Answer"
@@ -188,7 +188,7 @@ class AnswerDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-
         return _register_answers(auto_schema, shape)
 
 
-class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+class TypedDictDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # as above
     """Describes a plain dict by its `TypedDict`."""
 
     target_class = "proofroom.core.api.answer.DescribedType"
@@ -246,7 +246,7 @@ def _name_answers(shape: dict[str, Any]) -> None:
             part["$ref"] = part["$ref"].removesuffix("Answer")
 
 
-class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # likewise
+class BodyDescription(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]  # as above
     """Describes a request body by its pydantic class."""
 
     target_class = "proofroom.core.api.body.Body"

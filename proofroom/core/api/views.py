@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from typing import Any, ClassVar
 
-from django.http import HttpResponse, HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from rest_framework.exceptions import APIException
 from rest_framework.renderers import BaseRenderer
@@ -16,7 +16,7 @@ from rest_framework.viewsets import ViewSet
 
 from proofroom.core.actor import Actor
 from proofroom.core.api.body import dumps
-from proofroom.core.api.django_request import django_request
+from proofroom.core.api.django_request import DJANGO_REQUEST, django_request
 from proofroom.core.api.permissions import Declared, DeclaredPermission, actor_of
 from proofroom.core.api.query import refuse_unknown_parameters
 from proofroom.core.errors import invalid
@@ -33,6 +33,9 @@ class ThrottleFirstView(APIView):
 
     Every response has the headers of the rate limit.
     """
+
+    def get_parser_context(self, http_request: HttpRequest) -> dict[str, Any]:
+        return {**super().get_parser_context(http_request), DJANGO_REQUEST: http_request}
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         refusal: APIException | None = None

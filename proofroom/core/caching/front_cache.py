@@ -26,7 +26,7 @@ from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 from django.utils.http import http_date, parse_http_date_safe
 
-from proofroom.core.caching.answer_cache import CachedAnswer, answers
+from proofroom.core.caching.answer_cache import LONGEST_KEY, CachedAnswer, answers
 from proofroom.core.caching.content_negotiation import Encoding, accepted_encoding, prefers_markdown
 from proofroom.core.caching.content_version_cache import LiveState, lease
 from proofroom.core.caching.rate_limit_buffer import buffered_hits
@@ -54,6 +54,8 @@ _BODY_HEADERS: Final = frozenset({"content-type", "content-length", "content-enc
 Headers = list[tuple[str, str]]
 Lines = tuple[tuple[str, str], ...]
 MAX_PATHS: Final = 10_000
+LONGEST_HOST: Final = 300
+"""Characters of the `Host` header: a name has at most 253, and there may be a port."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,9 @@ class QueryParameters:
         self._names: dict[str, Collection[str]] = {}
 
     def note(self, path: str, names: Collection[str]) -> None:
+        # Answers at longer addresses are not stored.
+        if len(path) > LONGEST_KEY:
+            return
         # Visitors may request any number of paths, so start again instead of growing.
         if len(self._names) >= MAX_PATHS:
             self._names.clear()
@@ -200,13 +205,13 @@ def mark_cacheable(
     state: LiveState,
     answer: CachedAnswer,
     *,
+    parameters: Collection[str],
     scope: str = "",
     is_for_all: bool = True,
-    parameters: Collection[str] | None = None,
 ) -> HttpResponse:
     """Mark a 200 for conditional handling and, if it is the same for all visitors, for the front cache.
 
-    `parameters` are the query parameters that answers of this path depend on; None for all.
+    `parameters` are the query parameters that answers of this path depend on.
     """
     response.kept_in_front = (state, answer, scope, is_for_all, parameters)  # type: ignore[attr-defined]
     return response
@@ -291,8 +296,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     apart = {"Content-Length", "ETag", *limits}
     lines = tuple(line for line in response.items() if line[0] not in apart)
     asked = FrontRequest(request.scheme or "", request.path_info, request.META)
-    if parameters is not None:
-        query_parameters.note(asked.path, parameters)
+    query_parameters.note(asked.path, parameters)
     front = FrontAnswer.of(answer, lines, scope, is_for_all=is_for_all)
     reply = keep_answer(asked, state, front, limits, is_kept=is_for_all and asked.is_for_all)
     response.status_code = reply.status
@@ -317,7 +321,7 @@ def _may_identify(cookies: str) -> bool:
 
 def is_allowed_host(host: str) -> bool:
     """Return whether the host is in `ALLOWED_HOSTS`."""
-    return _is_allowed_host(host, tuple(settings.ALLOWED_HOSTS))
+    return len(host) <= LONGEST_HOST and _is_allowed_host(host, tuple(settings.ALLOWED_HOSTS))
 
 
 @lru_cache(maxsize=256)

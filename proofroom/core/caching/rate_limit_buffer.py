@@ -67,16 +67,6 @@ class BufferedHits:
             tell(partial(self._report, name, is_last=name != key))
         return batch.known + batch.unreported
 
-    def has_room(self, key: str, limit: int) -> bool:
-        """Return whether one more hit is within the limit, as far as known.
-
-        False before the first report of the key.
-        """
-        batch = self._batches.get(key)
-        if batch is None or batch.reported_at is None:
-            return False
-        return batch.known + batch.unreported < limit
-
     def hand_over(self, key: str, hits: int = 1) -> None:
         """Give the last hits of a key to a caller of `count_hit`, and report all others first."""
         with self._lock:

@@ -56,7 +56,7 @@ class CountingRedisCache(RedisCache):
     """The backend of `CACHES` if there is a Redis. While it is unreachable, reads find nothing.
 
     After a failure it is not called for a few seconds: a Redis that does not answer would delay every request,
-    several times. A failed deletion still raises an error: an ended session must not return with Redis.
+    several times. A failed deletion still raises an error: what was deleted must not return with Redis.
     """
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
@@ -142,4 +142,4 @@ def _count_in(backend: BaseCache, key: str, seconds: int, hits: int) -> int:
 def _log_outage(error: Exception) -> None:
     """Log that Redis is unreachable, at most once a minute, because every request would log it."""
     if _outage_logged.is_due():
-        logger.error("Redis cannot be reached; each process counts rate limits alone: %s", error)
+        logger.error("cannot reach Redis; each process counts rate limits on its own: %s", error)

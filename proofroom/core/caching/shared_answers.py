@@ -86,7 +86,7 @@ class SharedAnswers:
             with from_replica():
                 return self._find(front_request, leased_state())
         except DATABASE_UNREACHABLE as error:
-            logger.info("shared pages were not looked at: %s", error)
+            logger.info("no shared pages while the database cannot be reached: %s", error)
             return None
         finally:
             # The front cache runs outside of Django's request cycle, which would do this.
@@ -110,7 +110,7 @@ class SharedAnswers:
         if found is not None or not state.epoch or connection.in_atomic_block:
             return found
         packed = self._call("get", _slot_of(front_request.key, state.epoch))
-        unpacked = unpack(front_request.key, packed) if packed else None
+        unpacked = self._unpack(front_request.key, packed) if packed else None
         if unpacked is None:
             return None
         made_at, front = unpacked
@@ -118,6 +118,15 @@ class SharedAnswers:
             return None
         answers.put(state, front_request.key, front)
         return front
+
+    @staticmethod
+    def _unpack(key: str, packed: bytes) -> tuple[LiveState, FrontAnswer] | None:
+        try:
+            return unpack(key, packed)
+        # Whatever is in Redis must not fail a page that can be rendered.
+        except (ValueError, TypeError, LookupError, brotli.error):
+            logger.warning("a shared page cannot be read", exc_info=True)
+            return None
 
     def _has_changed(self, front: FrontAnswer, made_at: LiveState, state: LiveState) -> bool:
         """Return whether an answer created at a state may be outdated."""
@@ -153,7 +162,7 @@ class SharedAnswers:
             answer = getattr(_redis(settings.CMS_ENV.redis_url), command)(*arguments, **options)
         except redis_error() as error:
             self._paused_until = time.monotonic() + PAUSE_SECONDS
-            logger.warning("pages are not shared for %d seconds: %s", PAUSE_SECONDS, error)
+            logger.warning("processes share no pages for %d seconds: %s", PAUSE_SECONDS, error)
             return None
         return answer if isinstance(answer, bytes) else None
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 from django.db import connection
@@ -23,9 +23,6 @@ from django.db.models.sql import DeleteQuery, Query, UpdateQuery
 from django.db.models.sql.compiler import SQLCompiler
 
 from proofroom.core.database.replica import reading_connection
-
-if TYPE_CHECKING:
-    from proofroom.core.database.postgresql.base import DatabaseWrapper as PostgreSQL
 
 Row = dict[str, Any]
 Scalar = UUID | str | int | datetime
@@ -296,11 +293,7 @@ def _has_custom_init(model: type[Model]) -> bool:
 def fetch(
     connection: BaseDatabaseWrapper, sql: str, parameters: Sequence[Any]
 ) -> list[tuple[Any, ...]]:
-    """Run a statement and return its rows, without a cursor if possible."""
-    if connection.vendor == "postgresql":
-        read = cast("PostgreSQL", connection).read(sql, parameters)
-        if read is not None:
-            return read
+    """Run a statement and return its rows."""
     with connection.cursor() as cursor:
         cursor.execute(sql, parameters)
         rows: list[tuple[Any, ...]] = cursor.fetchall()

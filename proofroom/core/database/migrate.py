@@ -1,12 +1,13 @@
 """Support for `migrate`: a check for tables of an earlier, incompatible version.
 
 On PostgreSQL migrations run without prepared statements, because Django sends some changes as two statements in one
-string, which cannot be prepared.
+string, which cannot be prepared. A change of a table waits for its lock for a limited time, because all reads and
+writes of the table wait behind it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from django.apps import AppConfig
@@ -15,7 +16,10 @@ from django.db import connection, connections
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 
-_EARLIER_MIGRATIONS: Final = frozenset({("core", "0003_outbox"), ("accounts", "0003_api_tokens")})
+_EARLIER_MIGRATIONS: Final = frozenset({("core", "0003_outbox"), ("content", "0002_search")})
+"""Migrations that only databases from before 0.1.0 have applied."""
+LOCK_TIMEOUT_MS: Final = 10_000
+_TAKES_LOCK: Final = ("ALTER", "CREATE", "DROP", "LOCK", "REINDEX", "TRUNCATE")
 
 
 def earlier_version_message(using: str) -> str:
@@ -47,12 +51,17 @@ def check_earlier_version(
 
 
 def begin(*, using: str, **_: Any) -> None:
-    """Disable prepared statements before the migrations of a database."""
+    """Disable prepared statements and limit the wait for locks before the migrations of a database."""
     _set_prepare_threshold(using, None)
+    wrappers = connections[using].execute_wrappers
+    if connections[using].vendor == "postgresql" and _limit_lock_wait not in wrappers:
+        wrappers.append(_limit_lock_wait)
 
 
 def end(*, using: str, **_: Any) -> None:
-    """Restore the setting after the migrations."""
+    """Restore the settings after the migrations."""
+    if _limit_lock_wait in connections[using].execute_wrappers:
+        connections[using].execute_wrappers.remove(_limit_lock_wait)
     options = connections[using].settings_dict.get("OPTIONS", {})
     _set_prepare_threshold(using, options.get("prepare_threshold"))
 
@@ -64,6 +73,19 @@ def is_complete() -> bool:
     """
     loader = MigrationLoader(connection)
     return all(leaf in loader.applied_migrations for leaf in loader.graph.leaf_nodes())
+
+
+def _limit_lock_wait(
+    execute: Callable[..., object], sql: object, params: object, many: bool, context: dict[str, Any]
+) -> object:
+    """Set `lock_timeout` before a statement that changes tables.
+
+    The setting ends with the transaction: behind a pooler, the next user of the connection must not get it.
+    """
+    wrapper = context["connection"]
+    if wrapper.in_atomic_block and str(sql).lstrip().upper().startswith(_TAKES_LOCK):
+        wrapper.connection.execute(f"SET LOCAL lock_timeout = {LOCK_TIMEOUT_MS}")
+    return execute(sql, params, many, context)
 
 
 def _set_prepare_threshold(using: str, uses: int | None) -> None:

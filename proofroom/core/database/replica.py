@@ -60,7 +60,7 @@ def _is_reachable() -> bool:
         connections[REPLICA].ensure_connection()
     except OperationalError as error:
         _paused_until = time.monotonic() + LEAVE_ALONE_SECONDS
-        _log.warning("The replica does not answer, the database does instead: %s", error)
+        _log.warning("The replica does not answer; reading from the primary database: %s", error)
         return False
     return True
 

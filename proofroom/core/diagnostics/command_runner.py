@@ -22,6 +22,7 @@ from django.conf import settings
 from proofroom.core.actor import Actor
 from proofroom.core.diagnostics.commands import Command, check_arguments, find_command
 from proofroom.core.errors import Conflict
+from proofroom.core.lane import is_lane
 from proofroom.core.progress import check_cancelled
 from proofroom.core.redaction import SecretRedactor
 
@@ -57,7 +58,7 @@ def run_command(*, name: str, arguments: Sequence[str], actor: Actor) -> Ran:
     command = find_command(name, settings.CMS_ENV.mcp_commands)
     checked = check_arguments(command, arguments)
     if not _running.acquire(blocking=False):
-        raise Conflict("Another command runs. Call again when it has ended.", code="busy")
+        raise Conflict("Another command is running. Try again when it has finished.", code="busy")
     try:
         with _start(command, checked) as process:
             # A character has at most four bytes in UTF-8.
@@ -135,4 +136,10 @@ def environment_for(command: Command, environ: Mapping[str, str]) -> dict[str, s
     needed = secrets if command.secrets is None else command.secrets
     names = {*_PASSED_VARIABLES, *plain, *needed, *(f"{name}_FILE" for name in needed)}
     names -= {name for name, secret in _WITH_SECRET.items() if secret not in needed}
-    return {name: environ[name] for name in names if name in environ}
+    found = {name: environ[name] for name in names if name in environ}
+    lane_url = settings.CMS_ENV.lane_database_url
+    if lane_url and "DATABASE_URL" in needed and is_lane():
+        # Otherwise a tool would run commands with more rights than it has itself.
+        found.pop("DATABASE_URL_FILE", None)
+        found["DATABASE_URL"] = lane_url
+    return found

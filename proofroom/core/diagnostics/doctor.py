@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from datetime import timedelta
 from filecmp import cmp
 from pathlib import Path
+from platform import python_version
 from typing import Any, Final, Literal
 from uuid import uuid4
 
 import psycopg
+from django import get_version
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.staticfiles.finders import get_finders
@@ -30,10 +32,13 @@ from proofroom.core.diagnostics.availability import MIN_FREE_BYTES, has_room
 from proofroom.core.diagnostics.public_site import MIN_SECRET_LENGTH, open_settings, weak_secrets
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.http_client.local_process import own_status
+from proofroom.core.lane import ROLE
+from proofroom.core.lane.checks import lane_problems
 from proofroom.core.models import ContentVersion, Seal
 from proofroom.core.observability.background_loop import failed_loops
 from proofroom.core.scheduled_tasks import overdue_tasks
 from proofroom.core.task_queue import advice_for_imports, known_failures, missing_import, task_app
+from proofroom.version import product_version
 
 Level = Literal["ok", "warn", "fail"]
 DEMO_PASSWORD = "demo-password"  # noqa: S105  # the password of the demo accounts
@@ -48,6 +53,11 @@ class CheckResult:
     subject: str
     found: str
     advice: str = ""
+
+
+def versions() -> Iterator[CheckResult]:
+    found = f"Proofroom {product_version()}, Django {get_version()}, Python {python_version()}"
+    yield CheckResult("ok", "version", found)
 
 
 def database() -> Iterator[CheckResult]:
@@ -108,6 +118,21 @@ def _is_standby(connection: BaseDatabaseWrapper) -> bool:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_is_in_recovery()")
         return bool(cursor.fetchone()[0])
+
+
+def lane() -> Iterator[CheckResult]:
+    """Yield whether agents and AI clients have a database role of their own, and whether it is complete."""
+    if connection.vendor != "postgresql":
+        return
+    if not settings.CMS_ENV.lane_database_url:
+        found = "not used; LANE_DATABASE_URL gives agents and AI clients one that cannot publish"
+        yield CheckResult("ok", "role of agents", found)
+        return
+    problems = list(lane_problems())
+    for found, advice in problems:
+        yield CheckResult("fail", "role of agents", found, advice)
+    if not problems:
+        yield CheckResult("ok", "role of agents", f"{ROLE} has the declared rights and no others")
 
 
 def migrations() -> Iterator[CheckResult]:
@@ -358,8 +383,10 @@ CHECK_DATABASE: Final = "check the database first; where it answers, run ./run m
 Check = tuple[str, Callable[[], Iterator[CheckResult]], str]
 """The subject, the check, and the advice if the check itself fails."""
 CHECKS: tuple[Check, ...] = (
+    ("version", versions, ""),
     ("database", database, "check DATABASE_URL and that the server runs"),
     ("replica", replica, "check DATABASE_REPLICA_URL and that it is a replica of the database"),
+    ("role of agents", lane, "check LANE_DATABASE_URL and that the server runs"),
     ("migrations", migrations, CHECK_DATABASE),
     ("queue", broker, "check REDIS_URL and whether the server is running"),
     ("messages to workers", messages, CHECK_DATABASE),

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
@@ -87,12 +88,12 @@ def _check_path(path: str) -> str:
     if not path.startswith("/") or path.startswith("//") or "\\" in path:
         raise invalid(
             "path",
-            "path is a path of this site such as /blog/x: it begins with one /, and names no host.",
+            "path must be a path of this site such as /blog/x: it begins with a single / and has no host.",
         )
     if len(path) > LONGEST_PATH or not path.isprintable() or " " in path:
         raise invalid(
             "path",
-            f"path has at most {LONGEST_PATH:,} characters, none of them a space or a control character.",
+            f"path can have at most {LONGEST_PATH:,} characters, without spaces or control characters.",
         )
     return path
 
@@ -182,10 +183,11 @@ def _read(response: HttpResponseBase, method: Method) -> Callable[[int], LocalAn
                 if len(read) > BODY_BYTES + _SECRET_MAX:
                     break
     finally:
-        # Not `response.close()`, which also sends the signal `request_finished`.
-        for closer in response._resource_closers:  # type: ignore[attr-defined]  # a private attribute of Django
-            with suppress(Exception):
-                closer()
+        # `close()` sends the signal `request_finished`, whose receivers end the connections of their thread: not
+        # this thread, whose request goes on.
+        closing = threading.Thread(target=response.close)
+        closing.start()
+        closing.join()
     redactor, charset = SecretRedactor(), response.charset or "utf-8"
     body = None
     if method == "GET" and is_text:

@@ -65,7 +65,7 @@ class BackgroundLoop:
         kind = type(error).__qualname__
         if kind not in self._logged:
             self._logged.add(kind)
-            logger.error("the thread %s goes on after an error", self.name, exc_info=error)
+            logger.error("thread %s continues after an error", self.name, exc_info=error)
         task = f"thread {self.name}"
         operation_ended(MeasuredOperation(OperationKind.TASK, task, outcome="failed"))
         where = f"{node()}, process {os.getpid()}"

@@ -40,7 +40,7 @@ class BoundedCheck:
             return future.result(timeout=max(0.0, seconds))
         except Exception as error:  # any exception of the client library
             message = " ".join(str(error).split()) or type(error).__name__
-            logger.warning("the %s cannot be reached: %s", self.name, message)
+            logger.warning("cannot reach the %s: %s", self.name, message)
             return False
 
     def _run(self, future: Future[bool]) -> None:

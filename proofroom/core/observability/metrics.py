@@ -151,7 +151,7 @@ def record_operation(operation: MeasuredOperation) -> None:
             _add_to(find_histograms(), operation)
         except Exception:
             if _failure_logged.is_due():
-                logger.exception("metrics of operations cannot be kept")
+                logger.exception("cannot record metrics of operations")
 
 
 def _add_to(histograms: Mapping[str, Histogram], operation: MeasuredOperation) -> None:
@@ -181,7 +181,7 @@ def _name_process() -> str:
         _checked_names.add(name)
         for file in _metrics_folder().glob(f"*_{name}.db"):
             if is_damaged(file):
-                logger.warning("metrics of an earlier process are damaged, and removed: %s", file)
+                logger.warning("removed damaged metrics of an earlier process: %s", file)
                 file.unlink()
     return name
 
@@ -297,7 +297,7 @@ def prometheus_text() -> tuple[bytes, str]:
     for file in damaged:
         if file.name not in _reported_files:
             _reported_files.add(file.name)
-            logger.error("metrics are left out, since their file is damaged: %s", file)
+            logger.error("metrics are incomplete, because a file is damaged: %s", file)
     registry = CollectorRegistry(support_collectors_without_names=True)
     readable = [str(file) for file in files if file not in damaged]
     registry.register(FilesCollector(MultiProcessCollector.merge(readable)))  # type: ignore[no-untyped-call]

@@ -24,7 +24,13 @@ from django.utils.cache import patch_cache_control
 from django.utils.crypto import constant_time_compare
 from django.utils.decorators import sync_and_async_middleware
 
-from proofroom.core.middleware import is_management, is_marked
+from proofroom.core.middleware import (
+    is_management,
+    is_marked,
+    loaded_user,
+    session_key,
+    set_loaded_user,
+)
 from proofroom.core.observability.operations import MeasuredOperation, OperationKind, measure
 from proofroom.core.observability.work_ids import REQUEST_ID, bind_ids, choose_request_id
 
@@ -70,8 +76,8 @@ def _observe(
             measured.name = _route_name(match) if match is not None else NO_ROUTE
             measured.outcome = str(response.status_code)
             response.headers[REQUEST_ID_HEADER] = request_id
-            # Use only an already loaded user, because loading one here would cost a query.
-            if getattr(getattr(request, "_cached_user", None), "is_staff", False):
+            # Loading a user here would cost a query.
+            if getattr(loaded_user(request), "is_staff", False):
                 _show_timing(request, response, measured)
             return response
 
@@ -102,9 +108,8 @@ def show_staff_timing(
     @wraps(view)
     def answer(request: HttpRequest, path: str) -> HttpResponseBase:
         response = view(request, path)
-        session_key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
-        if session_key and is_marked(request):
-            request._cached_user = _user_of_session(session_key)  # type: ignore[attr-defined]  # Django's attribute
+        if is_marked(request) and (key := session_key(request)):
+            set_loaded_user(request, _user_of_session(key))
         return response
 
     return answer

@@ -41,7 +41,7 @@ class MeasuredOperation:
     """A running or finished operation.
 
     `name` comes from a bounded set (routes, tasks, tools), never from a caller, because it becomes a metric label.
-    `outcome` is a single word. With `is_passed_on` another process ends and reports the operation.
+    `outcome` is a single word.
     """
 
     kind: OperationKind
@@ -52,7 +52,6 @@ class MeasuredOperation:
     statements: int = 0
     database_seconds: float = 0.0
     started: float = field(default_factory=time.perf_counter)
-    is_passed_on: bool = False
 
     @property
     def elapsed(self) -> float:
@@ -98,8 +97,7 @@ def measure(kind: OperationKind, name: str) -> Iterator[MeasuredOperation]:
             # They also belong to the surrounding operation.
             outer.statements += operation.statements
             outer.database_seconds += operation.database_seconds
-        if not operation.is_passed_on:
-            operation_ended(operation)
+        operation_ended(operation)
 
 
 def count_statement(

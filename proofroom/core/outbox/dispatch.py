@@ -62,7 +62,7 @@ _deferred_rows: ContextVar[list[Model] | None] = ContextVar("along", default=Non
 
 
 def insert_with_deliveries(rows: Sequence[Model]) -> None:
-    """Insert rows of one model, except those that violate a unique constraint.
+    """Insert rows of one model, except rows that violate a unique constraint.
 
     During a batch they are collected, and inserted in the statement that marks the events as delivered. Otherwise
     they are inserted immediately.
@@ -106,7 +106,7 @@ def call_inside_transaction(subscriber: Subscriber, event: Event) -> bool:
     except OperationalError as error:
         # Locks and lost connections are no fault of the subscriber, so they are not logged as
         # errors.
-        logger.info("%s is told of %s later: %s", subscriber.id, event, error)
+        logger.info("%s receives %s later: %s", subscriber.id, event, error)
         return False
     except Exception:
         logger.exception("%s failed on %s", subscriber.id, event)
@@ -147,7 +147,7 @@ def count_failure(event: Event, now: datetime) -> None:
     event.attempts += 1
     event.next_at = next_attempt_at(event.attempts, now)
     if event.attempts == MAX_ATTEMPTS:
-        logger.error("%s failed %s times and is not tried again", event, MAX_ATTEMPTS)
+        logger.error("%s failed %s times and is not retried", event, MAX_ATTEMPTS)
 
 
 def next_attempt_at(attempts: int, now: datetime) -> datetime | None:
@@ -230,7 +230,7 @@ def dispatch_due(
                 round_.tell()
         except BatchRefused as refused:
             # The batch was rolled back. One by one, only the failing event is left.
-            logger.info("events are told one by one: %s", refused.__cause__)
+            logger.info("events are delivered one by one: %s", refused.__cause__)
             with transaction.atomic():
                 round_ = _lock_due(which, limit, now)
                 round_.tell()
@@ -239,11 +239,11 @@ def dispatch_due(
         # one by one.
         if limit > 1:
             return sum((dispatch_due(which, 1) for _ in range(limit)), DispatchResult())
-        logger.exception("what a subscriber wrote could not be kept")
+        logger.exception("cannot commit the writes of a subscriber")
         return _postpone(which)
     except (DatabaseError, InterfaceError) as error:
         # A deadlock, a lock timeout or a lost connection: the whole transaction was rolled back.
-        logger.info("events are told later: %s", error)
+        logger.info("events are delivered later: %s", error)
         return DispatchResult(gave_way=True)
     # After the commit: these subscribers may take long, and must not hold the locks.
     round_.deliver_outside()
@@ -605,7 +605,7 @@ def sweep(seconds: float) -> int:
 
 
 def waiting_event_ids(limit: int = _SWEEP_BATCH) -> list[int]:
-    """Return ids of due events, oldest first, without those that failed too often."""
+    """Return ids of due events, oldest first, without events that failed too often."""
     return [id_ for id_, _ in _due_rows()[:limit]]
 
 

@@ -136,7 +136,7 @@ def subscribe_to_many(
 def _register(names: Iterable[str], subscriber: Subscriber) -> None:
     for name in names:
         if _subscribers[name].get(subscriber.id) not in (None, subscriber):
-            raise ImproperlyConfigured(f"Two subscribers of {name} are called {subscriber.id}.")
+            raise ImproperlyConfigured(f"Two subscribers of {name} have the id {subscriber.id}.")
         _subscribers[name].register(subscriber, name=subscriber.id)
 
 
@@ -186,10 +186,13 @@ def record_each(
     post_id: UUID | str | None = None,
     tags: Collection[str] = (EVERYTHING,),
 ) -> list[Event]:
-    """Record several events with the same payload in one statement. Otherwise like `record`."""
+    """Record several events with the same payload in one statement. Otherwise like `record`.
+
+    Without `tags` no cached answers are invalidated, for callers that have done so already.
+    """
     kinds = [kind_of(name) for name in names]
     events = [_event(kind, actor, payload, post_id) for kind in kinds]
-    _store(events, tags if any(kind.is_live for kind in kinds) else None)
+    _store(events, tags if tags and any(kind.is_live for kind in kinds) else None)
     for event in events:
         _inside[event.name](event)
     wake_dispatch([event for event in events if event.dispatched_at is None])

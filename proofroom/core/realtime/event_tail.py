@@ -26,11 +26,15 @@ class Tail:
 
     Ids are assigned when a row is written, but rows become visible at their commit, so a lower id may appear after a
     higher one. Skipped ids are queried again until they appear or `LATE_SECONDS` have passed.
+
+    After a failover that lost the last transactions, new events get the ids of lost ones. The newest event is
+    therefore read again each time: if it is missing, the tail starts again.
     """
 
     def __init__(self) -> None:
         self._found: deque[EventMessage] = deque(maxlen=MAX_EVENTS_KEPT)
         self._newest = -1
+        self._newest_uid: UUID | None = None
         self._skipped: dict[int, float] = {}
         self._has_all = False
 
@@ -43,10 +47,13 @@ class Tail:
         if self._newest < 0:
             self._start()
             return []
-        which = Q(id__gt=self._newest)
+        which = Q(id__gte=self._newest)
         if self._skipped:
             which |= Q(id__in=list(self._skipped))
-        events = load_events(which, EVENTS_PER_QUERY)
+        found = load_events(which, EVENTS_PER_QUERY)
+        events = [event for event in found if event.uid != self._newest_uid]
+        if self._newest_uid is not None and len(events) == len(found):
+            return self._start_again()
         if events:
             self._has_all = self._has_all and len(self._found) + len(events) <= MAX_EVENTS_KEPT
             self._add(events)
@@ -65,11 +72,20 @@ class Tail:
             return None
         return [event for event in found if event.at > after]
 
-    def _start(self) -> None:
+    def _start(self) -> list[EventMessage]:
         events = load_last_events(MAX_EVENTS_KEPT)
         self._has_all = len(events) < MAX_EVENTS_KEPT
         self._newest = events[0].id if events else 0
+        self._newest_uid = None
         self._add(events)
+        return events
+
+    def _start_again(self) -> list[EventMessage]:
+        """Return the events that the lost history did not contain. One more query."""
+        known = {event.uid for event in self._found}
+        self._found.clear()
+        self._skipped.clear()
+        return [event for event in self._start() if event.uid not in known]
 
     def _add(self, events: list[EventMessage]) -> None:
         until = time.monotonic() + LATE_SECONDS
@@ -78,7 +94,8 @@ class Tail:
             first = max(self._newest + 1, event.id - MAX_IDS_SKIPPED)
             self._skipped |= dict.fromkeys(range(first, event.id), until)
             self._skipped.pop(event.id, None)
-            self._newest = max(self._newest, event.id)
+            if event.id >= self._newest:
+                self._newest, self._newest_uid = event.id, event.uid
         self._found.extend(events)
 
     def _forget_skipped(self) -> None:

@@ -108,7 +108,9 @@ class Feed(ABC, Generic[Page]):
             raise
         except Exception:
             if not self.is_failing:
-                logger.exception("%s tells its pages nothing until this works", type(self).__name__)
+                logger.exception(
+                    "%s sends no updates to its pages until this works again", type(self).__name__
+                )
             self.has_news = self.is_failing = True
 
     @contextmanager
@@ -117,7 +119,9 @@ class Feed(ABC, Generic[Page]):
         try:
             yield
         except Exception:
-            logger.exception("%s cannot tell a page, and closes it", type(self).__name__)
+            logger.exception(
+                "%s cannot update a page and closes its connection", type(self).__name__
+            )
             page.end(SERVER_ERROR)
 
 
@@ -256,7 +260,7 @@ class Hub:
                     self._is_failing = False
                 except Exception:  # a temporary database failure must not close connections
                     if not self._is_failing:
-                        logger.exception("open pages are told nothing until this works again")
+                        logger.exception("open pages get no updates until this works again")
                     self._is_failing = True
                 self._drop_ended()
                 with suppress(TimeoutError):

@@ -95,7 +95,7 @@ IsOutside = Callable[[Scoped, UUID], bool]
 
 
 class PostAudience(Protocol):
-    """The rules for who may receive events about a post, and who has it open.
+    """Which users may receive events about a post, and which have it open.
 
     The app that defines posts registers its implementation. The returned functions make no query.
     """

@@ -135,7 +135,7 @@ class RouteAnswer(Result):
 )
 def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     """Run one of the management commands that the operator offers (MCP_COMMANDS: check, showmigrations,
-    dump_mcp_context, …) and answer its exit code and output.
+    dump_mcp_context, …) and return its exit code and output.
     """
     ran = command_runner.run_command(name=arguments.command, arguments=arguments.args, actor=actor)
     answer: JsonObject = {"command": ran.command, "args": [*ran.arguments], "output": ran.output}
@@ -159,8 +159,8 @@ def run_ace_command(actor: Actor, arguments: RunAceCommand) -> JsonObject:
     waits=True,
 )
 def test_local_route(actor: Actor, arguments: LocalRoute) -> JsonObject:
-    """Fetch a path as an anonymous visitor: status, headers and the first 20 kB of text. Redirects are not followed,
-    visits not counted.
+    """Fetch a path as an anonymous visitor: status, headers and the first 20 kB of text. It follows no
+    redirects and counts no visit.
     """
     found = local_route.local_answer(path=arguments.path, method=arguments.method, actor=actor)
     answer: JsonObject = {

@@ -64,8 +64,7 @@ class Tool(Generic[A]):
     `permission` is checked before the handler runs; the service checks its own permissions again. `result` is the
     declared shape of the answer, if it is stable; clients may rely on it. `reads_untrusted`: the answer may contain
     text from visitors or other sites. `waits`: the tool may take long, so interfaces run it apart from quick ones.
-    `costs`: it spends money at a provider, so interfaces limit its calls more. `on_event_loop`: it only reads, mostly
-    with a single statement, and may run on the event loop.
+    `costs`: it spends money at a provider, so interfaces limit its calls more.
     """
 
     name: str
@@ -81,7 +80,6 @@ class Tool(Generic[A]):
     reads_untrusted: bool = False
     waits: bool = False
     costs: bool = False
-    on_event_loop: bool = False
 
 
 _tools: dict[str, Tool[BaseModel]] = {}
@@ -98,7 +96,6 @@ def tool(
     reads_untrusted: bool = False,
     waits: bool = False,
     costs: bool = False,
-    on_event_loop: bool = False,
 ) -> Callable[[Callable[[Actor, A], JsonObject]], Callable[[Actor, A], JsonObject]]:
     """Register the decorated function as a tool; its docstring becomes the description.
 
@@ -137,7 +134,6 @@ def tool(
             reads_untrusted=reads_untrusted,
             waits=waits,
             costs=costs,
-            on_event_loop=on_event_loop,
         )
         return handler
 

@@ -1,4 +1,4 @@
-"""Slugs: ASCII ones for names in code and API URLs, and ones in any script for pages."""
+"""Validation of slugs: ASCII ones for names in code and API URLs, and ones in any script for pages."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Final
 from django.utils.translation import gettext as _
 
 from proofroom.core.errors import invalid
-from proofroom.core.i18n.words import is_slug
+from proofroom.core.slugs import is_slug
 
 ASCII_SLUG_PATTERN: Final = "^[a-z0-9]+(-[a-z0-9]+)*$"
 _ASCII_SLUG: Final = re.compile(ASCII_SLUG_PATTERN)

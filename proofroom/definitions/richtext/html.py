@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from proofroom.core.i18n.words import join_words
+from proofroom.core.slugs import join_words
 from proofroom.definitions.richtext.links import is_external
 from proofroom.definitions.richtext.nodes import (
     INLINE,

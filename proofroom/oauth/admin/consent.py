@@ -86,8 +86,12 @@ def authorize(request: HttpRequest) -> HttpResponse:
 
 def _read_request(core: OAuthLibCore, request: HttpRequest) -> tuple[list[str], dict[str, Any]]:
     """Return the scopes and the other request parameters, validated. Raises `OAuth2Error`."""
-    uri, _method, _body, headers = core._extract_params(request)
-    scopes, parameters = core.server.validate_authorization_request(uri, "GET", None, headers)
+    # oauthlib fails on a broken escape, and on characters that browsers send as they are.
+    request.META["QUERY_STRING"] = request.GET.urlencode()
+    # The library's own method would also read the body, where the consent form is.
+    scopes, parameters = core.server.validate_authorization_request(
+        request.get_full_path(), "GET", None, core.extract_headers(request)
+    )
     problem: OAuth2Error | None = None
     # The library also accepts the method `plain`, which does not protect an intercepted request.
     if parameters.get("code_challenge_method") != "S256":

@@ -369,6 +369,7 @@ class TermAdmin(EditAdmin[Term]):
         return {
             "name": row.name,
             "slug": row.slug,
+            "description": row.description,
             "parentId": str(row.parent_id or ""),
             "orderIndex": row.order_index,
             "version": row.version,
@@ -387,7 +388,7 @@ class TermAdmin(EditAdmin[Term]):
     def change(self, request: HttpRequest, row: Term, form: forms.Form) -> str | None:
         version = form.cleaned_data["version"]
         values = term_values(form)
-        document = {name: values.get(name) for name in ("name", "slug", "parent_id")}
+        document = {name: values.get(name) for name in ("name", "slug", "description", "parent_id")}
         return save_or_propose(
             request,
             TermKind(),

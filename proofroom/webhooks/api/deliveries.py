@@ -45,7 +45,7 @@ class DeliveryAnswer(Answer):
     event: str = Field(validation_alias="event_name")
     event_id: UUID = Field(
         validation_alias=AliasPath("event", "uid"),
-        description="The `id` of the body: receivers drop doubles by it.",
+        description="The `id` in the body, by which receivers detect duplicates.",
     )
     post_id: UUID | None
     status: Annotated[str, one_of(DeliveryStatus.values)]

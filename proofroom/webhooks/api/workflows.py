@@ -65,7 +65,7 @@ class WorkflowAnswer(Answer):
     )
     payload: dict[str, Any] | None = Field(
         validation_alias=AliasPath("definition", "payload"),
-        description="What is sent, with placeholders; null: the whole event.",
+        description="The body to send, with placeholders; null means the whole event.",
     )
     last_run: LastDeliveryAnswer | None = Field(validation_alias="last")
 

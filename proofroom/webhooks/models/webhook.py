@@ -127,21 +127,23 @@ class WebhookAnswer(Answer):
     types: list[str] = Field(description="None means all.")
     locales: list[str] = Field(description="None means all.")
     headers: Annotated[dict[str, str], BeforeValidator(mask_headers)]
-    has_secret: bool = Field(description="Whether it has its own; else AGENT_SECRET.")
+    has_secret: bool = Field(
+        description="Whether the webhook has its own secret instead of AGENT_SECRET."
+    )
     secret_rotates_until: datetime | None = Field(
-        description="Until when the secret before signs along."
+        description="The time until which the previous secret also signs."
     )
     active: bool = Field(validation_alias="is_active")
     test: bool = Field(
-        validation_alias="is_test", description="Whether it is told of simulated events too."
+        validation_alias="is_test", description="Whether it also receives simulated events."
     )
     failing_since: datetime | None
     disabled_at: datetime | None = Field(
-        description="When it was turned off because the address failed for a day."
+        description="When it was turned off after its URL had failed for a day."
     )
     disabled_reason: TextOrNull
     last_delivery: LastDeliveryAnswer | None
-    replaying: bool = Field(description="Whether it is told again of what happened.")
+    replaying: bool = Field(description="Whether past events are being resent.")
     version: int = Field(ge=1)
     created_at: datetime
     updated_at: datetime
@@ -188,7 +190,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                 help_text=gettext_lazy("https://… or http://…"),
             )
         ),
-    ] = Field(min_length=1, max_length=URL_MAX, description="http or https.")
+    ] = Field(min_length=1, max_length=URL_MAX, description="An http or https URL.")
     events: Annotated[
         list[Words],
         FormField(
@@ -233,7 +235,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                 ),
             )
         ),
-    ] = Field({}, description="Sent along; values are never answered.")
+    ] = Field({}, description="Headers of each request. Their values are never returned.")
     secret: Annotated[
         Words,
         FormField(
@@ -254,7 +256,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
     ] = Field(
         "",
         max_length=rules.SECRET_MAX,
-        description="Up to 200 characters; empty: AGENT_SECRET signs. Never answered.",
+        description="At most 200 characters. If empty, AGENT_SECRET signs. Never returned.",
     )
     active: Annotated[
         bool,
@@ -271,18 +273,18 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
                 help_text=gettext_lazy("Also receives simulated events from diagnostics tools."),
             )
         ),
-    ] = Field(False, description="Whether it is told of simulated events too.")
+    ] = Field(False, description="Whether it gets simulated events too.")
 
 
 class WebhookChanges(NewWebhook, answered_by=WebhookInFullAnswer, partial=True):
     """Changes of a webhook; absent fields stay unchanged. Other keys that a GET answers are ignored."""
 
-    headers: dict[str, Words] = Field(
-        description="All of them; `•••` keeps the value of that name."
-    )
+    headers: dict[str, Words] = Field(description="All headers; `•••` keeps the current value.")
     secret: Words = Field(
         max_length=rules.SECRET_MAX,
-        description="The one before signs along for a day. Empty: AGENT_SECRET signs.",
+        description="A new secret; the previous one also signs for a day. If empty, AGENT_SECRET signs.",
     )
-    end_rotation: bool = Field(False, description="The secret before signs no longer.")
-    version: Whole | None = Field(None, description="Of the last read; a stale one is 409.")
+    end_rotation: bool = Field(False, description="The previous secret stops signing immediately.")
+    version: Whole | None = Field(
+        None, description="The version you last read. An outdated version is refused with 409."
+    )

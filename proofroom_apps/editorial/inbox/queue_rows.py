@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 
 from content.comparison.references import ReferenceIds, load_titles
 from content.document.labels import field_label, module_label, prop_label, type_label
-from content.inbox.rows import from_json
+from content.inbox.rows import from_json, rules_of
 from content.models import DecisionItem, Layer, Post, QueuedChange, Status
 from content.presenters.cards import ShownLine, lines_of
 from content.store.publish_permissions import APPROVE_AND_PUBLISH
@@ -258,7 +258,11 @@ def build_queue_rows(
                 shown=lines_of(comparison, references),
                 risk=row.weight,
                 risk_word=risk_word(row.weight),
-                reasons=(*flag_labels(row.flags), *rejected.get(row.pk, ())),
+                reasons=(
+                    *(rule.label for rule in rules_of(row)),
+                    *flag_labels(row.flags),
+                    *rejected.get(row.pk, ()),
+                ),
                 who=author_of(row, run, clients),
                 run=run,
                 may_take=rights.take(row.layer),

@@ -237,7 +237,7 @@ def _offer(copy: Autosave, document: PostDocument, who: Scoped) -> OfferedCopy |
     ]
     labels += [gettext("%(module)s added") % {"module": name} for name in added]
     labels += [gettext("%(module)s removed") % {"module": name} for name in removed]
-    # Compare only this copy's moves, not those that other users made since.
+    # Compare only this copy's moves, not the moves that other users made since.
     kept = [id_ for id_ in sheet.order if id_ in known]
     was = [id_ for id_ in sheet.was_order if id_ in kept]
     if kept != [id_ for id_ in document.order if id_ in kept] and kept != was:

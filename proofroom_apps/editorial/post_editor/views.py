@@ -20,6 +20,7 @@ from content.document.document import PostDocument
 from content.document.labels import label_of, module_names
 from content.layers import stage
 from content.models import Layer, Post, Status
+from content.post_checks.results import CHECKS_FAILED
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.edit import edit_post
 from content.posts.presence import close_editor, list_open_editors, mark_editing
@@ -52,6 +53,7 @@ from proofroom_apps.editorial.post_editor.form_data import (
 from proofroom_apps.editorial.post_editor.module_actions import rearrange
 from proofroom_apps.editorial.post_editor.page import Frame, module_partial, publication_input, show
 from proofroom_apps.editorial.post_editor.publish_state import STATUS_AFTER
+from proofroom_apps.editorial.posts.post_checks import warn_about_checks
 from proofroom_apps.editorial.posts.post_pages import (
     get_post_or_404,
     post_url,
@@ -173,7 +175,9 @@ def save(
             elif head != "post":
                 key = f"post.{key}"
             errors.setdefault(key, []).extend(sentences)
-        more = {"problem": "" if errors else error.message}
+        # Failed checks can concern more than fields, such as links from other pages.
+        is_shown = not errors or error.code == CHECKS_FAILED
+        more = {"problem": error.message if is_shown else ""}
         return refused(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     if (copy := copy_key(request)) is not None:
         discard_copy(key=copy, actor=actor_of(request), follows=read_follows(request.POST))
@@ -215,6 +219,8 @@ def save(
                 was_never_published=first_published is None,
             )
         messages.success(request, format_html("{} {}", text, undo))
+        if now.status == Status.PUBLISHED and status != Status.PUBLISHED:
+            warn_about_checks(request, now)
         if now.status == Status.PUBLISHED and (warning := image_note_warning(sheet)):
             messages.warning(request, warning)
         url = post_url(frame.page, post)

@@ -108,6 +108,7 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
             else []
         ),
         PostTab("preview", _("Preview page"), post_url("preview", post)),
+        PostTab("checks", _("Checks"), post_url("checks", post)),
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *extension_tabs(request, post),
     ]

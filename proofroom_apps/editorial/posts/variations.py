@@ -59,7 +59,7 @@ class VariationForm(WeightForm):
     variation = forms.CharField(
         label=gettext_lazy("Name"),
         max_length=VARIATION_MAX,
-        help_text=gettext_lazy("For example B. The original is A."),
+        help_text=gettext_lazy("For example, B. The original is A."),
     )
     field_order = ("variation", "weight")
 

@@ -18,6 +18,7 @@ from content.models import Layer, Post, Status
 from content.posts.decide import PostSeen
 from content.presenters.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom_apps.editorial.posts.post_checks import blocked_publication
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
     post_page,
@@ -100,6 +101,8 @@ def show(
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
         "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
+        "blocked": blocked_publication(layers, view) if is_review or publishing else [],
+        "checks_url": post_url("checks", post, f"?layer={view.layer}"),
         "may_take": may(request, right, post),
         "may_reject": may(request, "posts.review.approve", post),
         "publishing": publishing,

@@ -107,6 +107,7 @@ class SharedComparison:
             yield ComparedField("locale", _("Language"), ValueShape("select"))
             yield ComparedField("items", _("Items"), ValueShape("textarea"))
         else:
+            yield ComparedField("description", _("Description"), ValueShape("textarea"))
             yield ComparedField("parentId", _("Parent term"), ValueShape("taxonomy-reference"))
 
     def _titles(self, *documents: JsonObject) -> Mapping[str, str]:
@@ -166,6 +167,9 @@ def _value(document: JsonObject, path: str) -> Value:
     if path.startswith(_PROPS):
         return _props(document).get(path.removeprefix(_PROPS), ABSENT)
     value = document.get(path)
+    if path == "description":
+        # Documents from before this field have none.
+        return value or ""
     if path == "items":
         return _plain_items(value)
     return language_name(value) if path == "locale" and isinstance(value, str) else value

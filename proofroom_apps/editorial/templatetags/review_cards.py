@@ -92,7 +92,7 @@ class _CardDrawer:
     def draw(self, shown: ReviewCard) -> SafeString:
         card, again = shown.card, shown.again
         warnings = _NOTHING
-        if shown.was or card.flags or shown.rejected is not None:
+        if shown.was or card.flags or card.rules or shown.rejected is not None:
             warnings = self._render("card_warnings", shown=shown, card=card)
         return self._cards.fill(
             {

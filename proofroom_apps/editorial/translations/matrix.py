@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
@@ -187,9 +188,17 @@ def _show(request: HttpRequest, problem: str = "", status: int = 200) -> HttpRes
         "is_narrowed": bool(asked.words or asked.type or asked.locale or asked.state),
         "most": MAX_ROWS,
         "problem": problem,
+        "xliff_url": _xliff_url(asked) if may(request, "posts.translate") else "",
     }
     title = _("Translations")
     return page(request, "admin/translations.html", context, title=title, status=status)
+
+
+def _xliff_url(asked: MatrixFilter) -> str:
+    query = {"type": asked.type, "locale": asked.locale, "q": asked.words}
+    chosen = urlencode({name: value for name, value in query.items() if value})
+    address = reverse("admin:content-xliff")
+    return f"{address}?{chosen}" if chosen else address
 
 
 def read_matrix_filter(request: HttpRequest) -> MatrixFilter:

@@ -12,6 +12,7 @@ from django import forms
 from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.translation import gettext, gettext_lazy
 
 from content.comparison.agreement.mismatch_text import mismatch_text
@@ -117,6 +118,7 @@ def translations(request: HttpRequest, post_id: UUID) -> HttpResponse:
             for row in rows
         ],
         "form": form if may_write and not is_full else None,
+        "xliff_url": f"{reverse('admin:content-xliff')}?post={post.pk}" if may_write else "",
     }
     return post_page(
         request,

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,13 +16,15 @@ from proofroom.archive.imports import Entry, Mode, Outcome
 from proofroom.archive.services import import_archive, require_mode
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
-from proofroom.core.json import Json
+from proofroom.core.json import Json, JsonObject
 from proofroom_apps.imports.archive_runs import execute_archive
 from proofroom_apps.imports.models import ARCHIVE, ImportRun
 from proofroom_apps.imports.registry import Importer, Output
 from proofroom_apps.imports.run_source import RunSource
 
 _LONGEST: Final = 100
+_MAX_LISTED: Final = 1_000
+"""Number of entries of each list in a report as JSON."""
 
 
 class ArchiveOptions(BaseModel):
@@ -43,29 +45,37 @@ class ArchiveImporter(RunSource, Importer):
         "approval; other differences are listed but not changed."
     )
     suffixes = (".zip",)
+    has_preview = True
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         modes = parser.add_mutually_exclusive_group()
         modes.add_argument(
             "--update",
             action="store_true",
-            help="Change what is here to what the archive says, live.",
+            help="Change existing content to match the archive, live.",
         )
         modes.add_argument(
             "--propose",
             action="store_true",
-            help="Nothing that visitors see changes: new posts are drafts, changes wait in Review. "
+            help="Change nothing that visitors see: new posts are drafts, and changes wait in Review. "
             "Editors may do this too.",
         )
 
     def run_command(
         self, *, path: Path, actor: Actor, options: Mapping[str, Any], out: Output, err: Output
     ) -> None:
+        said_before: JsonObject = {"conflicts": [], "notes": [], "differences": []}
+        is_json = bool(options.get("json"))
+        is_preview = bool(options.get("preview"))
+
         def tell(said: Entry | str) -> None:
+            if is_json:
+                _collect(said_before, said)
+                return
             if isinstance(said, str):
                 err.write(said)
                 return
-            for one in said.differences:
+            for one in said.differences if not is_preview else ():
                 before, after = _shorten(one.before), _shorten(one.after)
                 out.write(f"{one.kind}: {one.title}: {one.path}: {before} → {after}")
             if said.conflict:
@@ -79,6 +89,10 @@ class ArchiveImporter(RunSource, Importer):
             dry_run=options["dry_run"],
             listener=tell,
         )
+        if is_json:
+            found = {"source": self.name, "dryRun": report.is_dry_run, "counts": report.to_json()}
+            out.write(json.dumps({**found, **said_before}, ensure_ascii=False, indent=2))
+            return
         for kind, counts in report.counts.items():
             listed = [f"{counts[one]} {one.value}" for one in Outcome if counts[one]]
             out.write(f"{kind}: {', '.join(listed)}")
@@ -96,6 +110,32 @@ class ArchiveImporter(RunSource, Importer):
 
     def execute(self, run: ImportRun, path: Path, actor: Actor, *, ends: float) -> None:
         execute_archive(run, path, actor, Mode(run.options["mode"]))
+
+
+def _collect(found: JsonObject, said: Entry | str) -> None:
+    """Add an entry of the report to the lists of its JSON, at most `_MAX_LISTED` of each."""
+
+    def add(name: str, value: Json) -> None:
+        listed = cast("list[Json]", found[name])
+        if len(listed) < _MAX_LISTED:
+            listed.append(value)
+
+    if isinstance(said, str):
+        add("notes", said)
+        return
+    if said.conflict:
+        add("conflicts", {"kind": said.kind, "title": said.title, "reason": said.conflict})
+    for one in said.differences:
+        add(
+            "differences",
+            {
+                "kind": one.kind,
+                "title": one.title,
+                "path": one.path,
+                "before": _shorten(one.before),
+                "after": _shorten(one.after),
+            },
+        )
 
 
 def _shorten(value: Json) -> str:

@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlsplit
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import JsonObject
+from proofroom.core.slugs import slug_of
 from proofroom.definitions import allowed_modules, find_post_type
 from proofroom.definitions.richtext.nodes import attributes, children, kind, to_text
 from proofroom_apps.imports.authors import read_authors

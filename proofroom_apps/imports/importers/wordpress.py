@@ -20,8 +20,8 @@ from django.utils.translation import gettext_lazy
 from content.document.post_fields import EXCERPT_MAX
 from media.models import ALT_TEXT_MAX, DESCRIPTION_MAX
 from proofroom.core.errors import RuleViolation
-from proofroom.core.i18n.words import slug_of
 from proofroom.core.json import JsonObject
+from proofroom.core.slugs import slug_of
 from proofroom.definitions import allowed_modules, find_post_type, post_types, taxonomies
 from proofroom_apps.imports.content_importer import ContentImporter
 from proofroom_apps.imports.content_source import ImportOptions, Reader, locale_of, unknown_locale
@@ -194,7 +194,7 @@ class WordPressReader(Reader):
             )
 
     def _note_term(self, element: Element, kind: str) -> None:
-        """Record the values of a term that menus need, and the values that are not imported."""
+        """Record the name of a term, which menus need, and the parts of its description that are lost."""
         values = {local_name(child.tag): text_of(child).strip() for child in element}
         domain = {"category": "category", "tag": "post_tag"}.get(
             kind, values.get("term_taxonomy", "")
@@ -203,11 +203,13 @@ class WordPressReader(Reader):
             values.get("cat_name") or values.get("tag_name") or values.get("term_name") or ""
         )
         self.index.term_names[domain, values.get("term_id", "")] = name
-        description = values.get("category_description") or values.get("tag_description")
-        if (description or values.get("term_description")) and TAXONOMIES.get(
-            domain, domain
-        ) in taxonomies:
-            self._remark_once(Remark(name, _("The description of the term was left out.")))
+        names = ("category_description", "tag_description", "term_description")
+        description = next((values[one] for one in names if values.get(one)), "")
+        if TAXONOMIES.get(domain, domain) in taxonomies and (
+            lost := dropped_from_plain_text(description)
+        ):
+            text = _("Links and images of the description, left out: %(names)s.")
+            self._remark_once(Remark(name, text % {"names": ", ".join(lost)}))
 
     def _add_host(self, address: str) -> None:
         try:

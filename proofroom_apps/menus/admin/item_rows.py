@@ -66,7 +66,7 @@ def read_rows(data: Mapping[str, str], ids: Sequence[str]) -> list[MenuRow]:
     for id_ in ids[: MAX_MENU_ITEMS + 1]:
         deepest = found[-1].depth + 1 if found else 0
         sent = data.get(f"depth-{id_}", "")
-        # isdigit() accepts "²" too, which int() rejects, hence isascii().
+        # isascii(), because isdigit() accepts "²" too, which int() rejects.
         depth = int(sent) if sent.isascii() and sent.isdigit() and len(sent) < 3 else 0
         kind = "post" if data.get(f"type-{id_}") == "post" else "custom"
         texts = [data.get(f"{name}-{id_}", "") for name in ("label", "url", "postId")]

@@ -22,7 +22,13 @@ from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
+from proofroom.core.api.schema import (
+    LOCATION,
+    PAGES,
+    choice_schema,
+    parameter_names,
+    query_parameter,
+)
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound
 from proofroom_apps.menus.links import MenuLink, visible_links
@@ -129,6 +135,9 @@ class MenuViewSet(DeliveredViewSet):
         "retrieve": PUBLIC,
         "update": "menus.edit",
         "destroy": "menus.edit",
+    }
+    parameters: ClassVar[dict[str, frozenset[str]]] = {
+        "retrieve": parameter_names(SHOWN_PARAMETERS)
     }
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

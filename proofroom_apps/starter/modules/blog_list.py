@@ -12,9 +12,7 @@ from proofroom.definitions import (
 class BlogList(Listing):
     name = "blog-list"
     label = "Blog posts"
-    description = (
-        "Cards of blog posts: the newest, those of a topic, or selected ones in your order."
-    )
+    description = "Cards of blog posts: the newest, by topic, or selected ones in your order."
     icon = "book"
     post_type = "blog"
     ai = AIGuidance(

@@ -12,7 +12,7 @@ class Breadcrumb(Module):
     shows_breadcrumb = True
     ai = AIGuidance(
         layout_roles=("navigation",),
-        use_when=("the breadcrumb should stand somewhere else than above the page",),
-        avoid_when=("above the first module: the page shows it there by itself",),
+        use_when=("the breadcrumb should be somewhere other than above the page",),
+        avoid_when=("above the first module: the page shows it there automatically",),
         composition_notes="At most once on a page. It has no props; the page then shows no other one.",
     )

@@ -23,7 +23,7 @@ class CompanyList(Listing):
         use_when=("naming customers, partners or members, each with a page of its own",),
         avoid_when=("logos alone, without pages: use logos",),
         composition_notes=(
-            "Choose the companies in the order in which they should stand; empty postIds shows the newest."
+            "Choose the companies in the order in which they should appear; empty postIds shows the newest."
         ),
     )
 

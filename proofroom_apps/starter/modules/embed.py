@@ -83,7 +83,7 @@ class Embed(Module):
     stylesheet = "cms/modules/embed.css"
     ai = AIGuidance(
         layout_roles=("body", "support"),
-        use_when=("a video or map of another site belongs into the text",),
+        use_when=("a video or map from another site belongs in the text",),
         avoid_when=(
             "the point can be made in words: link in the text",
             "the page must work without the other site",

@@ -12,9 +12,9 @@ class Form(Module):
     ai = AIGuidance(
         layout_roles=("closing", "body"),
         use_when=("visitors should write, register or ask for something on this page",),
-        avoid_when=("a text should stand beside the form: use prose-with-form",),
+        avoid_when=("the form needs text beside it: use prose-with-form",),
         composition_notes=(
-            "Name a form that exists by its slug. Near the end of the page, once. An empty heading shows the form's "
+            "Use the slug of an existing form. Near the end of the page, once. An empty heading shows the form's "
             "own title."
         ),
     )

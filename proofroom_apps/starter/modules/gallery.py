@@ -33,7 +33,7 @@ class Gallery(Module):
         use_when=("three or more pictures that belong together",),
         avoid_when=(
             "one picture: use prose-with-media",
-            "marks of companies: use logos",
+            "company logos: use logos",
         ),
         composition_notes=(
             "grid crops to one shape, columns keeps each picture whole, strip is one row that "

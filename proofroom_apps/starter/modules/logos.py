@@ -37,7 +37,7 @@ class Logos(Module):
             "the organisation has not agreed to be named",
             "photographs: use gallery",
         ),
-        composition_notes="Logos without much white around them. Without a picture the name stands as text.",
+        composition_notes="Logos without much white around them. Without a picture, the name appears as text.",
     )
 
     class Props(ModuleProps):

@@ -47,7 +47,7 @@ class Pricing(Module):
         ),
         composition_notes=(
             "Order by price. Name the same things in the same order in every plan, highlight at most one, "
-            "and put tax and terms into the footnote."
+            "and put tax and terms in the footnote."
         ),
     )
 

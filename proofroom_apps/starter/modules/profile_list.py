@@ -23,7 +23,7 @@ class ProfileList(Listing):
             "one person only: use prose-with-media",
         ),
         composition_notes=(
-            "Choose the people in the order in which they should stand; empty postIds shows the newest. Three, four "
+            "Choose the people in the order in which they should appear; empty postIds shows the newest. Three, four "
             "or six cards look best."
         ),
     )

@@ -23,12 +23,12 @@ class ProseWithForm(Module):
     ai = AIGuidance(
         layout_roles=("body", "closing"),
         use_when=(
-            "what happens after sending, or how else to get in touch, is told beside a form",
+            "a form needs text beside it: what happens after sending, or other ways to get in touch",
         ),
-        avoid_when=("there is nothing to tell beside the form: use form",),
+        avoid_when=("the form needs no text beside it: use form",),
         composition_notes=(
             "Write substantial copy that answers what people ask before they send: who reads it, how long an answer "
-            "takes. Begin headings at level 2. Name a form that exists by its slug."
+            "takes. Begin headings at level 2. Use the slug of an existing form."
         ),
     )
 

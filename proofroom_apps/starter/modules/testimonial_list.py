@@ -17,8 +17,11 @@ class TestimonialList(Listing):
     post_type = "testimonial"
     ai = AIGuidance(
         layout_roles=("support",),
-        use_when=("a claim of the page needs the word of somebody else", "before a call to action"),
-        avoid_when=("one quote that is no testimonial: use blockquote",),
+        use_when=(
+            "a claim on the page needs support from another person",
+            "before a call to action",
+        ),
+        avoid_when=("one quote that is not a testimonial: use blockquote",),
         composition_notes=(
             "Two or three quotes are enough. They are posts of the type testimonial; never invent one. Empty postIds "
             "shows the newest."

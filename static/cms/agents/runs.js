@@ -240,7 +240,7 @@ function updateChip({ chip, agent, news, isOver }) {
   put("name", agent);
   put("doing", isOver ? "" : (news?.doing ?? ""));
   const label = put("label", news?.label ?? "");
-  label.className = `badge badge-${news?.status ?? "queued"}`;
+  label.className = `badge badge-${news?.outcome ?? "queued"}`;
   chip.toggleAttribute("data-over", Boolean(isOver));
 }
 
@@ -389,7 +389,7 @@ function followRun({ status, socket }, { changed, ended }) {
   return stop;
 }
 
-const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖" };
+const SIGNS = { queued: "…", running: "▸", succeeded: "✓", failed: "✕", cancelled: "⊘", timed_out: "⧖", declined: "–" };
 
 // Return a function for `changed` that shows a run's updates in the parts of `root`.
 function createRunView(root) {
@@ -414,8 +414,8 @@ function createRunView(root) {
     // The badge was rendered by the server; only its status changes.
     const badge = root.querySelector(".run-state");
     if (badge) {
-      badge.className = `badge badge-${run.status} run-state`;
-      badge.firstElementChild.textContent = SIGNS[run.status] ?? "";
+      badge.className = `badge badge-${run.outcome} run-state`;
+      badge.firstElementChild.textContent = SIGNS[run.outcome] ?? "";
       badge.lastChild.textContent = ` ${run.label}`;
     }
     write("doing", run.doing);

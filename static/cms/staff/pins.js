@@ -7,11 +7,11 @@ import { selectorOf } from "../track.js";
 const WORDS = {
   en: {
     title: "Feedback", add: "Add a note", close: "Close", none: "No note on this page yet.", where: "Show on the page",
-    resolve: "Resolve", reopen: "Reopen", resolved: "resolved", pending: "open", gone: "its place is not on the page now",
+    resolve: "Resolve", reopen: "Reopen", resolved: "resolved", pending: "open", gone: "its element is no longer on the page",
     category: "Category", text: "Note", save: "Save", cancel: "Cancel", note: "Note", saved: "The note is saved.",
     comment: "Comment", copy: "Copy", bug: "Bug", feature: "Feature", failed: "That did not work. Try again.",
     more: "Older notes are in the admin.",
-    aim: "Click where the note belongs. Arrow keys choose an element, Enter takes it, Escape leaves.",
+    aim: "Click where the note belongs. Or choose an element with the arrow keys, Enter to select, Escape to leave.",
   },
   de: {
     title: "Feedback", add: "Notiz setzen", close: "Schließen", none: "Noch keine Notiz auf dieser Seite.",

@@ -53,9 +53,7 @@ def test_an_empty_page_says_what_comes_next(signed_in: SignedIn) -> None:
     assert '<svg role="img" width="100%" height="172"' not in page
 
 
-def test_what_was_used_is_drawn_and_stands_in_a_table_too(
-    signed_in: SignedIn, settings: Any
-) -> None:
+def test_usage_is_drawn_and_listed_in_a_table(signed_in: SignedIn, settings: Any) -> None:
     set_env(settings, ai_provider_anthropic_api_key=KEY)
     used("seo-specialist", 4000, "2.5")
     used("translator", 90000, "7.5")
@@ -151,7 +149,7 @@ def test_one_wrong_limit_saves_none(signed_in: SignedIn) -> None:
     assert not Budget.objects.exists()
 
 
-def test_defaults_are_saved_and_a_stale_page_is_told_so(signed_in: SignedIn) -> None:
+def test_defaults_are_saved_and_a_stale_page_is_refused(signed_in: SignedIn) -> None:
     client = signed_in("admin")
     sent = {"textProvider": "openai", "textModel": "", "mediaProvider": "", "mediaModel": ""}
 

@@ -92,7 +92,7 @@ def test_a_request_that_could_go_beyond_the_day_is_refused_and_says_when_it_star
     assert ask("other", tokens=10**6).tokens == 10**6
 
 
-def test_money_of_the_month_is_counted_over_its_days_and_of_no_other_month(
+def test_a_months_spending_is_the_sum_of_its_days(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Budget.objects.create(agent_id="writer", cost_per_month=Decimal("1"))
@@ -130,7 +130,7 @@ def test_what_began_before_midnight_counts_for_its_own_day(monkeypatch: pytest.M
     assert spendings() == [("writer", DAY, 700, Decimal(0))]
 
 
-def test_an_own_limit_stands_in_place_of_the_default_and_all_together_beside_both() -> None:
+def test_a_budget_replaces_the_default_and_the_total_applies_too() -> None:
     Budget.objects.create(agent_id="", tokens_per_day=100, tokens_per_month=150)
     Budget.objects.create(agent_id="writer", tokens_per_day=500)
     Budget.objects.create(agent_id="*", tokens_per_day=220)
@@ -232,7 +232,7 @@ def told() -> list[tuple[str, str, str | None, str]]:
     return [(row.name, row.agent_id, row.payload["agentId"], row.payload["period"]) for row in rows]
 
 
-def test_people_are_warned_at_four_fifths_and_told_of_the_end_once() -> None:
+def test_notifications_at_four_fifths_and_at_the_limit_are_sent_once() -> None:
     Budget.objects.create(agent_id="writer", tokens_per_day=1000)
     spend(tokens=799)
     assert told() == []
@@ -256,7 +256,7 @@ def test_people_are_warned_at_four_fifths_and_told_of_the_end_once() -> None:
     }
 
 
-def test_they_are_told_of_each_agent_and_of_each_period_anew(
+def test_each_agent_and_each_period_is_notified_separately(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     Budget.objects.create(agent_id="", tokens_per_day=100)

@@ -64,6 +64,7 @@ def test_what_has_a_key_is_said_and_the_key_never(admin: ApiClient, settings: An
         "default": True,
         "defaultModel": "gemini-3.8-flash",
         "variable": "AI_PROVIDER_GOOGLE_API_KEY",
+        "missing": None,
     }
     assert found["text", "ollama"]["configured"]
     assert found["media", "google"]["default"]
@@ -170,8 +171,8 @@ def test_a_limit_stays_until_it_is_taken_away(admin: ApiClient) -> None:
             "costPerDay": None,
             "costPerMonth": 5.0,
         },
-        "usedToday": {"tokens": 0, "cost": 0.0},
-        "usedThisMonth": {"tokens": 0, "cost": 0.0},
+        "usedToday": {"tokens": 0, "cost": 0.0, "cachedTokens": 0, "saved": 0.0},
+        "usedThisMonth": {"tokens": 0, "cost": 0.0, "cachedTokens": 0, "saved": 0.0},
     }
     told = admin.send("PUT", BUDGET, {"tokensPerDay": None}).json()
     assert told["holding"]["tokensPerDay"] == 900
@@ -211,7 +212,7 @@ def test_the_budget_of_an_agent_that_is_gone_can_be_taken_away(admin: ApiClient)
     assert not Budget.objects.filter(pk="gone").exists()
 
 
-def test_people_are_told_anew_after_a_limit_was_changed() -> None:
+def test_a_changed_limit_sends_a_new_notification() -> None:
     for agent_id in ("seo-specialist", "*"):
         BudgetNotice.objects.create(
             agent_id=agent_id, period="day", begins=today(), level="reached"
@@ -220,23 +221,29 @@ def test_people_are_told_anew_after_a_limit_was_changed() -> None:
     assert list(BudgetNotice.objects.values_list("agent_id", flat=True)) == ["*"]
 
 
-def test_usage_is_told_by_day_and_agent_with_its_sums(admin: ApiClient) -> None:
+def test_usage_is_listed_by_day_and_agent_with_sums(admin: ApiClient) -> None:
     day = date(2026, 3, 31)
     for agent_id, back, cost in (("", 0, "0.04"), ("writer", 0, "0.1"), ("writer", 31, "0.2")):
         Spending.objects.create(
-            agent_id=agent_id, day=day - timedelta(days=back), tokens=7, cost=Decimal(cost)
+            agent_id=agent_id,
+            day=day - timedelta(days=back),
+            tokens=7,
+            cost=Decimal(cost),
+            cached_tokens=2,
+            saved=Decimal("0.001"),
         )
     told = admin.get("/api/agent-usage?to=2026-03-31").json()
 
+    cached = {"cachedTokens": 2, "saved": 0.001}
     assert told == {
         "from": "2026-03-01",
         "to": "2026-03-31",
         "data": [
-            {"agentId": None, "day": "2026-03-31", "tokens": 7, "cost": 0.04},
-            {"agentId": "writer", "day": "2026-03-31", "tokens": 7, "cost": 0.1},
+            {"agentId": None, "day": "2026-03-31", "tokens": 7, "cost": 0.04, **cached},
+            {"agentId": "writer", "day": "2026-03-31", "tokens": 7, "cost": 0.1, **cached},
         ],
         "meta": {"total": 2, "per_page": 20, "current_page": 1, "last_page": 1},
-        "totals": {"tokens": 14, "cost": 0.14},
+        "totals": {"tokens": 14, "cost": 0.14, "cachedTokens": 4, "saved": 0.002},
     }
     assert len(admin.get("/api/agent-usage?from=2026-01-01&to=2026-03-31").json()["data"]) == 3
 
@@ -257,11 +264,20 @@ def test_a_range_that_cannot_be_is_refused(admin: ApiClient, query: str) -> None
 
 
 def test_what_is_reserved_counts_as_used_of_a_budget(admin: ApiClient) -> None:
-    Spending.objects.create(agent_id="seo-specialist", day=today(), tokens=10, cost=Decimal("0.1"))
+    Spending.objects.create(
+        agent_id="seo-specialist",
+        day=today(),
+        tokens=10,
+        cost=Decimal("0.1"),
+        cached_tokens=3,
+        saved=Decimal("0.02"),
+    )
     Reservation.objects.create(
         agent_id="seo-specialist", day=today(), tokens=5, cost=Decimal("0.2")
     )
     told = {item["agentId"]: item for item in admin.get("/api/agent-budgets").json()["data"]}
+    cached = {"cachedTokens": 3, "saved": 0.02}
     for name in ("all", "seo-specialist"):
-        assert told[name]["usedToday"] == {"tokens": 15, "cost": 0.3}
-    assert told["default"]["usedToday"] == {"tokens": 0, "cost": 0.0}
+        assert told[name]["usedToday"] == {"tokens": 15, "cost": 0.3, **cached}
+    none = {"tokens": 0, "cost": 0.0, "cachedTokens": 0, "saved": 0.0}
+    assert told["default"]["usedToday"] == none

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import uuid4
 
 from django.utils import timezone
@@ -78,6 +79,7 @@ def grow_links(number: int) -> None:
     make.copies(PreviewLink.objects.all()[:1].get(), number, token_hash=lambda _: uuid4().hex)
 
 
+XLIFF: Final = b'<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en" trgLang="de"/>'
 ENDPOINTS = [
     Endpoint(
         "GET /api/posts/<post_id>/translations",
@@ -97,6 +99,19 @@ ENDPOINTS = [
         PEOPLE,
         body={"paths": ["post.title"]},
         invalid=({"paths": ["post.nonsense"]}, "paths"),
+    ),
+    Endpoint(
+        "GET /api/posts/<other_id>/xliff",
+        PEOPLE,
+        query="?locale=de",
+        invalid=("?locale=xx", "locale"),
+    ),
+    Endpoint(
+        "POST /api/xliff",
+        PEOPLE,
+        body={"file": XLIFF},
+        invalid=({"file": b"<xliff/>"}, "file"),
+        is_multipart=True,
     ),
     Endpoint(
         "GET /api/posts/<post_id>/variations",

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
+from content.models import PostTerm
+from proofroom.taxonomies.models import Term
+from tests import make
 from tests.contract.endpoint import ALL, Endpoint, Names
 from tests.contract.endpoints import posts
+
+
+def grow_terms(number: int) -> None:
+    """Add terms of a published post."""
+    term = Term.objects.get(slug="delivered")
+    use = PostTerm.objects.get(term=term)
+    begin = Term.objects.count()
+    made = make.copies(term, number, slug=lambda place: f"delivered-{begin + place}")
+    PostTerm.objects.bulk_create(PostTerm(post_id=use.post_id, term=one) for one in made)
+
 
 ENDPOINTS = [
     Endpoint("GET /api/public/posts", ALL, invalid=("?page=x", "page"), grow=posts.grow),
     Endpoint("GET /api/public/posts/<post_id>", ALL),
+    Endpoint(
+        "GET /api/public/terms",
+        ALL,
+        invalid=("?taxonomy=none", "taxonomy"),
+        grow=grow_terms,
+    ),
+    Endpoint("GET /api/public/terms/<term_id>", ALL),
 ]
 
 
 def scene() -> Names:
-    return posts.scene()
+    term = make.term("Delivered")
+    make.post("Of a term", taxonomyTermIds=[str(term.pk)])
+    return {**posts.scene(), "term_id": str(term.pk)}

@@ -41,6 +41,7 @@ def grow_provenance(number: int) -> None:
 
 ENDPOINTS = [
     Endpoint("GET /api/posts/<post_id>/changes", PEOPLE, invalid=("?layer=live", "layer")),
+    Endpoint("GET /api/posts/<post_id>/checks", PEOPLE, invalid=("?layer=live", "layer")),
     Endpoint(
         "PUT /api/posts/<post_id>/review",
         PEOPLE,

@@ -12,7 +12,7 @@ from tests.contract.endpoint import ADMIN, Endpoint, Names
 
 def scene() -> Names:
     event = make.event("post.published")
-    webhook = make.webhook()  # after it: where events are told at once, it would have its delivery
+    webhook = make.webhook()  # after it: or it could get a delivery of it
     delivery = make.delivery(event, webhook, status=DeliveryStatus.FAILED)
     return {"webhook_id": str(webhook.pk), "delivery_id": str(delivery.pk)}
 

@@ -49,10 +49,12 @@ LIVE: Final = frozenset(
         "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditingMark", "proofroom_feedback.Feedback",
-        "proofroom_imports.ExportRun", "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine",
+        "proofroom_imports.ExportRun", "proofroom_imports.ExportSchedule",
+        "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine",
         "proofroom_imports.ImportRun",
         "proofroom_imports.ImportedObject",
-        "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance",
+        "proofroom_briefs.Brief", "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance",
+        "proofroom_privacy.ExportChunk", "proofroom_privacy.PersonalDataRequest",
         "proofroom_shared_content.ApprovalRule",
         "proofroom_shared_content.SharedProposal", "proofroom_shared_content.SharedRevision",
         "content.Post: live", "content.PostJob", "content.PostJobItem",
@@ -72,7 +74,7 @@ LIVE: Final = frozenset(
     }
 )  # fmt: skip
 
-# Proposals, and what is told of calls, runs and deliveries: by the tools that make them only.
+# Proposals, and the records of calls, runs and deliveries: only by the tools that make them.
 MAY_CHANGE: Final = {
     "agents_app.AgentRun": RUNNING,
     "agents_app.Budget: locks": RUNNING | IMAGES,

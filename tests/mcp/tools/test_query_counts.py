@@ -46,7 +46,7 @@ def _statements(name: str, post: Post, principal: Principal) -> int:
     tool = get_tool(name)
     if tool is not None and "limit" in tool.arguments.model_fields:
         arguments["limit"] = 100
-    call_tool(principal, name, arguments)  # what is looked up once for good is at hand now
+    call_tool(principal, name, arguments)  # what is looked up only once is in memory now
     with CaptureQueriesContext(connection) as caught:
         result = call_tool(principal, name, arguments)
     assert not result.is_error, result_text(result)

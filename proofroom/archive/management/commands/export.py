@@ -24,44 +24,58 @@ from proofroom.core.errors import CmsError
 
 class Command(BaseCommand):
     help = (
-        "Export all content, or a choice of it, as one archive (ZIP) that `import archive` reads. "
-        "Accounts, tokens, webhooks and submissions are never in it."
+        "Export all content, or a selection, as one archive (ZIP) for `import archive`. "
+        "It never contains accounts, tokens, webhooks or submissions."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         kinds = ", ".join(kind.name for kind in archive_kinds if kind.name != "revisions")
-        parser.add_argument("file", help="The archive to write; - for standard output.")
-        parser.add_argument("--only", nargs="+", metavar="KIND", help=f"Only these: {kinds}.")
+        parser.add_argument("file", help="The archive to write, or - for standard output.")
         parser.add_argument(
-            "--post", nargs="+", metavar="POST", help="Only these posts: ids, slugs or addresses."
+            "--only", nargs="+", metavar="KIND", help=f"Export only these kinds: {kinds}."
         )
         parser.add_argument(
-            "--section", nargs="+", metavar="POST", help="Only these posts and all below them."
+            "--post",
+            nargs="+",
+            metavar="POST",
+            help="Export only these posts: IDs, slugs or URL paths.",
         )
-        parser.add_argument("--type", nargs="+", metavar="TYPE", help="Only posts of these types.")
-        parser.add_argument("--locale", nargs="+", help="Only posts in these languages.")
+        parser.add_argument(
+            "--section",
+            nargs="+",
+            metavar="POST",
+            help="Export only these posts and the pages below them.",
+        )
+        parser.add_argument(
+            "--type", nargs="+", metavar="TYPE", help="Export only posts of these types."
+        )
+        parser.add_argument("--locale", nargs="+", help="Export only posts in these languages.")
         parser.add_argument(
             "--since",
             type=_moment,
             metavar="TIME",
-            help="Only posts that changed since: a date or a time in ISO 8601.",
+            help="Export only posts changed since this date or time (ISO 8601).",
         )
         parser.add_argument(
             "--published",
             action="store_true",
-            help="Only published posts, without what is staged on them.",
+            help="Export only published posts, without their staged changes.",
         )
         parser.add_argument(
-            "--revisions", action="store_true", help="The revisions of posts as well."
+            "--revisions", action="store_true", help="Also export the revisions of posts."
         )
-        parser.add_argument("--as", dest="email", help="Who exports; else the first admin.")
+        parser.add_argument(
+            "--as",
+            dest="email",
+            help="Email of the account that exports. Default: the first admin.",
+        )
 
     def handle(self, *args: Any, file: str, **options: Any) -> None:
         known = {kind.name for kind in archive_kinds}
         unknown = sorted(set(options["only"] or ()) - known)
         if unknown:
             raise CommandError(
-                f"There is no kind {unknown[0]!r}; known: {', '.join(sorted(known))}."
+                f"There is no kind {unknown[0]!r}. Known: {', '.join(sorted(known))}."
             )
         choice = Choice(
             kinds=frozenset(options["only"] or ()),
@@ -97,7 +111,7 @@ def _moment(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no date such as 2026-05-03.") from None
+        raise ArgumentTypeError(f"{text!r} is not a date such as 2026-05-03.") from None
     return moment if moment.tzinfo is not None else timezone.make_aware(moment)
 
 

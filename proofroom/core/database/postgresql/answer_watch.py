@@ -20,7 +20,7 @@ import psycopg
 from proofroom.core.observability.background_loop import BackgroundLoop
 
 if TYPE_CHECKING:
-    from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
+    from proofroom.core.database.postgresql.connection import PooledConnection
 
 logger: Final = logging.getLogger(__name__)
 LOOK_SECONDS: Final = 0.5
@@ -34,11 +34,11 @@ class AnswerWatch:
     def __init__(self) -> None:
         self.limits: dict[str, float] = {}
         """Seconds by the alias of a database. No limits if empty."""
-        self._connections: WeakSet[ReadingConnection] = WeakSet()
+        self._connections: WeakSet[PooledConnection] = WeakSet()
         self._process = 0
         self._lock = Lock()
 
-    def add(self, connection: ReadingConnection, alias: str) -> None:
+    def add(self, connection: PooledConnection, alias: str) -> None:
         """Watch a connection if its database has a limit."""
         connection.answer_seconds = self.limits.get(alias)
         if connection.answer_seconds is None:
@@ -65,8 +65,8 @@ class AnswerWatch:
                 _end(connection, limit)
 
 
-def _end(connection: ReadingConnection, limit: float) -> None:
-    logger.error("PostgreSQL said nothing for %g seconds; the connection is ended", limit)
+def _end(connection: PooledConnection, limit: float) -> None:
+    logger.error("no answer from PostgreSQL for %g seconds; closing the connection", limit)
     # Otherwise the next look would end it again.
     connection.asked_at = None
     pool = connection.pool
@@ -78,7 +78,7 @@ def _end(connection: ReadingConnection, limit: float) -> None:
         with socket.socket(fileno=os.dup(connection.pgconn.socket)) as duplicate:
             duplicate.shutdown(socket.SHUT_RDWR)
     except (OSError, psycopg.Error) as error:
-        logger.info("the connection had ended already: %s", error)
+        logger.info("the connection was already closed: %s", error)
 
 
 answer_watch: Final = AnswerWatch()

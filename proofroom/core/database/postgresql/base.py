@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from datetime import UTC
-from functools import partial
 from typing import Any, ClassVar
 
-from django.core.exceptions import SynchronousOnlyOperation
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
 from django.db.utils import InterfaceError, OperationalError
 
 from proofroom.core.database.errors import CommitInterrupted
-from proofroom.core.database.event_loop_reads import longest_wait
 from proofroom.core.database.postgresql.answer_watch import answer_watch
+from proofroom.core.database.postgresql.connection import PooledConnection
 from proofroom.core.database.postgresql.outdated_plans import ReplanningCursor
 from proofroom.core.database.postgresql.pool import Connection, ConnectionPool, is_dead
-from proofroom.core.database.postgresql.prepared_reads import ReadingConnection
-from proofroom.core.database.postgresql.timestamps import utc_adapters
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
@@ -29,7 +23,6 @@ class DatabaseWrapper(base.DatabaseWrapper):
     """
 
     _connection_pools: ClassVar[dict[str, ConnectionPool]] = {}
-    _has_connected: bool = False
 
     @property
     def pool(self) -> ConnectionPool | None:
@@ -45,7 +38,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             }
 
             def connect() -> Connection:
-                connection = ReadingConnection.connect(**parameters)
+                connection = PooledConnection.connect(**parameters)
                 self._configure_connection(connection)  # type: ignore[attr-defined]  # missing in the stubs
                 connection.pool = self._connection_pools[alias]
                 answer_watch.add(connection, alias)
@@ -55,15 +48,15 @@ class DatabaseWrapper(base.DatabaseWrapper):
             self._connection_pools.setdefault(self.alias, ConnectionPool(connect, **options))
         return self._connection_pools[self.alias]
 
-    def get_connection_params(self) -> dict[str, Any]:
-        parameters: dict[str, Any] = super().get_connection_params()
-        if self.timezone is UTC:
-            parameters["context"] = utc_adapters()
-        return parameters
-
-    def connect(self) -> None:
-        super().connect()
-        self._has_connected = True
+    def _close(self) -> None:
+        pool = getattr(self.connection, "pool", None)
+        if pool is None:
+            super()._close()  # type: ignore[misc]  # missing in the stubs
+            return
+        # Django would ask psycopg for the pool, which knows only pools of its own class.
+        with self.wrap_database_errors:
+            pool.putconn(self.connection)
+        self.connection = None
 
     def close_if_health_check_failed(self) -> None:
         """Close a dead connection. Django calls it before each statement and around transactions."""
@@ -82,55 +75,3 @@ class DatabaseWrapper(base.DatabaseWrapper):
             if self.connection is None or self.connection.closed:
                 raise CommitInterrupted(str(error)) from error
             raise
-
-    def read(self, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]] | None:
-        """Return the rows of a statement without using a cursor; None if a cursor is needed.
-
-        A cursor is needed if queries are logged, and in a failed transaction. If this thread holds no connection, the
-        pool lends one for this statement only, because Django's way to take and return a connection costs as much as
-        the statement.
-        """
-        if self.queries_logged:
-            return None
-        pool = self.pool
-        if longest_wait() is not None:
-            if pool is None:
-                raise SynchronousOnlyOperation("there is no pool to take a connection of")
-            return self._read_from(pool.idle_connection(), pool, sql, parameters)
-        # The first connection is opened in Django's way, which sends `connection_created`.
-        is_held = self.connection is not None or self.in_atomic_block
-        if pool is not None and not is_held and self._has_connected:
-            with self.wrap_database_errors:
-                connection = pool.getconn()
-            return self._read_from(connection, pool, sql, parameters)
-        self.validate_no_broken_transaction()
-        self.close_if_health_check_failed()
-        self.ensure_connection()
-        return self._read_by(self.connection, sql, parameters)
-
-    def _read_from(
-        self, connection: Connection, pool: ConnectionPool, sql: str, parameters: Sequence[Any]
-    ) -> list[tuple[Any, ...]] | None:
-        try:
-            return self._read_by(connection, sql, parameters)
-        finally:
-            pool.putconn(connection)
-
-    def _read_by(
-        self, connection: Connection | None, sql: str, parameters: Sequence[Any]
-    ) -> list[tuple[Any, ...]] | None:
-        if not isinstance(connection, ReadingConnection) or not connection.reads.is_ready(
-            self.in_atomic_block
-        ):
-            return None
-
-        def execute(
-            sql: str, parameters: Sequence[Any], many: bool, context: dict[str, Any]
-        ) -> list[tuple[Any, ...]]:
-            with self.wrap_database_errors:
-                return connection.reads.rows(sql, parameters)
-
-        ask: Callable[..., list[tuple[Any, ...]]] = execute
-        for wrapper in reversed(self.execute_wrappers):
-            ask = partial(wrapper, ask)
-        return ask(sql, parameters, False, {"connection": self, "cursor": None})

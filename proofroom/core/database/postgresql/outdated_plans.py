@@ -6,7 +6,7 @@ only after a rollback, so outside of a transaction the statement would fail as l
 
 from __future__ import annotations
 
-from typing import Any, Final, Protocol, Self, cast
+from typing import Any, Final, Self, cast
 
 import psycopg
 from django.db.backends.postgresql.base import ServerBindingCursor
@@ -14,7 +14,7 @@ from psycopg.errors import FeatureNotSupported
 from psycopg.pq import TransactionStatus
 
 from proofroom.core.database.errors import TablesChanged
-from proofroom.core.database.postgresql.pool import ConnectionPool
+from proofroom.core.database.postgresql.connection import PooledConnection
 
 _REFUSED_BY: Final = "RevalidateCachedQuery"
 """The PostgreSQL function that raises the error.
@@ -23,23 +23,7 @@ Its SQLSTATE is used by other errors, too, and the message is translated.
 """
 
 
-class _Reads(Protocol):
-    def forget(self) -> None: ...
-
-
-class PreparingConnection(Protocol):
-    """A connection in a pool with its own prepared statements (`prepared_reads`)."""
-
-    prepare_threshold: int | None
-
-    @property
-    def reads(self) -> _Reads: ...
-
-    @property
-    def pool(self) -> ConnectionPool | None: ...
-
-
-def drop_plans(connection: PreparingConnection, error: FeatureNotSupported, status: int) -> None:
+def _drop_plans(connection: PooledConnection, error: FeatureNotSupported, status: int) -> None:
     """Prepare the connection for a retry. `status` is the `TransactionStatus` before the statement.
 
     Its cursors no longer prepare statements, and the pool replaces all older connections. Raises `TablesChanged` if
@@ -49,7 +33,6 @@ def drop_plans(connection: PreparingConnection, error: FeatureNotSupported, stat
         raise error
     # Psycopg would use the outdated statement again.
     connection.prepare_threshold = None
-    connection.reads.forget()
     if connection.pool is not None:
         connection.pool.renew()
     if status != TransactionStatus.IDLE:
@@ -64,7 +47,7 @@ class ReplanningCursor(ServerBindingCursor, psycopg.Cursor[Any]):
         try:
             return super().execute(*arguments, **options)
         except FeatureNotSupported as error:
-            drop_plans(cast("PreparingConnection", self.connection), error, status)
+            _drop_plans(cast("PooledConnection", self.connection), error, status)
         if not self.connection.autocommit:
             self.connection.rollback()  # this was the first statement of its transaction, which starts again
         return super().execute(*arguments, **options)

@@ -1,4 +1,10 @@
-"""A connection pool that checks each connection before it lends it again."""
+"""A connection pool that checks each connection before it lends it again.
+
+Django's own pool, that of psycopg, failed the outage tests. With PostgreSQL stopped, 24 requests on 4 threads were
+refused after 12 s instead of 0.02, because each waits for the pool's time limit; with a frozen PostgreSQL they waited
+for as long as it was frozen, because the check of a connection is a query. A connection held during a restart stayed
+dead.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +17,6 @@ from typing import Any, Final
 
 import psycopg
 from psycopg.pq import TransactionStatus
-
-from proofroom.core.database.event_loop_reads import WouldBlock
 
 Connection = psycopg.Connection[Any]
 SLOW_SECONDS: Final = 0.5
@@ -72,32 +76,16 @@ class ConnectionPool:
             raise psycopg.OperationalError(
                 f"all {self._max_size} connections of this process are in use"
             )
-        return self._lend(lambda: self._take_idle() or self._open_one())
-
-    def idle_connection(self) -> Connection:
-        """Return an idle connection without waiting. Raises `WouldBlock` if there is none."""
-        if not self._slots.acquire(blocking=False):
-            raise WouldBlock
-        return self._lend(self._take_idle)
-
-    def _lend(self, take: Callable[[], Connection | None]) -> Connection:
-        """Return the connection of `take` after its slot was acquired. Raises `WouldBlock` if it returns None."""
         try:
-            connection = take()
-            if connection is None:
-                raise WouldBlock
+            connection = self._take_idle() or self._open_one()
         # Also for KeyboardInterrupt: a lost slot would never come back.
         except BaseException:
             self._slots.release()
             raise
-        # Django returns the connection to this attribute's pool. Psycopg's type only allows its own
-        # pools.
-        connection._pool = self  # type: ignore[assignment]
         return connection
 
     def putconn(self, connection: Connection) -> None:
         """Take a connection back, and keep it if it is reusable."""
-        connection._pool = None
         try:
             is_kept = (
                 not self._is_closed and not self._is_outdated(connection) and _is_clean(connection)
@@ -126,7 +114,7 @@ class ConnectionPool:
         self._close_idle()
 
     def _is_outdated(self, connection: Connection) -> bool:
-        # Only `ReadingConnection` has plans that can be outdated.
+        # Only `PooledConnection` has plans that can be outdated.
         return getattr(connection, "opened_at", self._renewed_at + 1) <= self._renewed_at
 
     def _close_idle(self) -> None:

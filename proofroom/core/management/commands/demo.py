@@ -9,8 +9,11 @@ import socket
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 from urllib.request import urlopen
@@ -18,11 +21,19 @@ from urllib.request import urlopen
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.checks import run_checks
+from django.core.files import locks
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
-from django.db import DEFAULT_DB_ALIAS
+from django.db import DEFAULT_DB_ALIAS, connection
 
 from proofroom.core.database.migrate import earlier_version_message
-from proofroom.core.process_runner import Children, Program, describe_exit, fork, stopped_by_signals
+from proofroom.core.process_runner import (
+    Children,
+    ForkedProcess,
+    Program,
+    describe_exit,
+    fork,
+    stopped_by_signals,
+)
 from proofroom.core.task_queue import task_app
 from proofroom.core.validation.host_names import is_loopback_host
 
@@ -52,8 +63,8 @@ def require_loopback(host: str) -> None:
     """Raise `CommandError` unless the host is a loopback address."""
     if not is_loopback_host(host):
         raise CommandError(
-            f"The demo has accounts with a known password, so it binds 127.0.0.1 only, not {host}. "
-            "docs/deployment.md says how to run it for others."
+            f"The demo has accounts with a known password, so it only listens on loopback addresses, not on {host}. "
+            "See docs/how-to/deploy.md for public sites."
         )
 
 
@@ -66,8 +77,23 @@ def require_free(port: int, variable: str) -> None:
             probe.bind(("127.0.0.1", port))
         except OSError:
             raise CommandError(
-                f"Port {port} is taken. Stop what uses it, or set {variable} to another."
+                f"Port {port} is in use. Stop the other program, or set {variable} to another port."
             ) from None
+
+
+@contextmanager
+def only_demo_of(folder: Path) -> Iterator[None]:
+    """Raise `CommandError` if another demo uses the data folder: two schedulers would do everything twice.
+
+    The lock ends with this process, also if it is killed.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "demo.lock").open("a") as file:
+        if not locks.lock(file, locks.LOCK_EX | locks.LOCK_NB):
+            raise CommandError(
+                f"Another demo uses {folder}. Stop it, or set CMS_DATA_DIR to another folder."
+            )
+        yield
 
 
 def answers(url: str) -> bool:
@@ -98,13 +124,13 @@ class Command(BaseCommand):
         "Run the site, the worker, the scheduler and the MCP server together, with sample content."
     )
     stdout_is_ready = False
-    # A broken definition must not keep the site from starting; `prepare` reports it.
+    # A broken definition must not keep the site from starting; `report_problems` prints it.
     requires_system_checks = ()
     # Forking with loaded system libraries is safe on Linux, but not on macOS.
     is_forking: ClassVar[bool] = sys.platform == "linux"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1", help="An address of this machine only.")
+        parser.add_argument("--host", default="127.0.0.1", help="A loopback address.")
 
     def handle(self, *args: Any, host: str, **options: Any) -> None:
         self.host, self.env = host, settings.CMS_ENV
@@ -117,7 +143,7 @@ class Command(BaseCommand):
         children = Children(
             self.programs(), environ=self.environ(), out=sys.stdout, is_forking=self.is_forking
         )
-        with stopped_by_signals(children):
+        with only_demo_of(settings.DATA_DIR), stopped_by_signals(children):
             run_here = self.supervise(children)
         # In a forked process, with the default signal handlers.
         if run_here is not None and not children.is_stopping.is_set():
@@ -129,22 +155,19 @@ class Command(BaseCommand):
         In a forked process, return the function it must run.
         """
         if not self.is_forking:
+            self.report_problems()
             self.prepare()
         else:
-            # In a separate process, so that the programs don't inherit its connections and unused
+            # In separate processes, so that the programs don't inherit their connections and unused
             # memory.
-            preparation = fork()
-            if preparation is None:
-                return self.prepare_apart
+            preparations = []
+            for step in (self.report_problems, self.prepare):
+                preparation = fork()
+                if preparation is None:
+                    return partial(self.run_apart, step)
+                preparations.append(preparation)
             self.load()
-            while (code := preparation.poll()) is None:
-                if children.is_stopping.is_set():
-                    os.kill(preparation.pid, signal.SIGTERM)
-                time.sleep(0.02)
-            if code and not children.is_stopping.is_set():
-                if code < 0:
-                    raise CommandError(f"What prepares the database {describe_exit(code)}")
-                sys.exit(code)
+            self.wait_for(preparations, children)
         try:
             if not children.is_stopping.is_set() and (program := children.start()):
                 return program.run
@@ -157,10 +180,23 @@ class Command(BaseCommand):
         self.stdout.write("Stopped.")
         return None
 
-    def prepare_apart(self) -> None:
-        """Prepare in a forked process. It ignores Ctrl-C, because its parent ends it."""
+    def run_apart(self, step: Callable[[], None]) -> None:
+        """Run a step in a forked process. It ignores Ctrl-C, because its parent ends it."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        self.prepare()
+        step()
+
+    def wait_for(self, preparations: Sequence[ForkedProcess], children: Children) -> None:
+        """Wait until all end. Exit if one of them failed."""
+        while running := [process for process in preparations if process.poll() is None]:
+            if children.is_stopping.is_set():
+                for process in running:
+                    os.kill(process.pid, signal.SIGTERM)
+            time.sleep(0.02)
+        code = next(filter(None, (process.poll() for process in preparations)), 0)
+        if code and not children.is_stopping.is_set():
+            if code < 0:
+                raise CommandError(f"The preparation of the database {describe_exit(code)}")
+            sys.exit(code)
 
     def load(self) -> None:
         """Import the modules of all programs before forking, so that they share the memory."""
@@ -183,18 +219,29 @@ class Command(BaseCommand):
         gc.collect()
         gc.freeze()
 
-    def prepare(self) -> None:
-        """Create the tables, and the sample content if there are no user accounts."""
+    def report_problems(self) -> None:
+        """Print the errors that the system checks find, such as broken definitions."""
         for problem in run_checks():
             if problem.is_serious():
                 self.stderr.write(f"{problem}\n")
+
+    def prepare(self) -> None:
+        """Create the tables, and the sample content if there are no user accounts."""
         if message := earlier_version_message(DEFAULT_DB_ALIAS):
             raise CommandError(message)
-        self.stdout.write("Preparing the database ...")
+        is_first = not connection.introspection.table_names()
+        self.stdout.write(
+            "Creating the database. The first start takes about 10 seconds ..."
+            if is_first
+            else "Preparing the database ..."
+        )
+        self.stdout.flush()
         call_command("migrate", verbosity=0, interactive=False)
         # `migrate` creates accounts of agents, so only other accounts count.
         people = get_user_model()._default_manager.exclude(role="ai_agent")
         if not people.exists() and "seed" in get_commands():
+            self.stdout.write("Adding sample content ...")
+            self.stdout.flush()
             call_command("seed", stdout=self.stdout)
 
     def environ(self) -> dict[str, str]:

@@ -14,8 +14,8 @@ from proofroom.core.activity.chain import Verification, read_head, seal_events, 
 
 class Command(BaseCommand):
     help = (
-        "Seal what waits, then check every link of the activity log. Prints the head: write it down elsewhere, "
-        "and give it with --head the next time, so that a cut-off end is seen too. Exit code 1 if anything is wrong."
+        "Seal pending entries, then check every link of the activity log. Prints the head: store it elsewhere, and "
+        "pass it with --head next time, so that deleted recent entries are found too. Exit code 1 on any problem."
     )
 
     requires_system_checks = ()
@@ -24,7 +24,9 @@ class Command(BaseCommand):
     """
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--head", metavar="SEQ:HASH", help="A head that was printed before.")
+        parser.add_argument(
+            "--head", metavar="SEQ:HASH", help="The head that an earlier check printed."
+        )
         parser.add_argument("--json", action="store_true", help="Print JSON.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -45,6 +47,7 @@ class Command(BaseCommand):
         span = f", {found.begin} to {found.head.partition(':')[0]}" if found.links else ""
         self.stdout.write(f"links:     {found.links}{span}")
         self.stdout.write(f"forgotten: {found.forgotten}")
+        self.stdout.write(f"pseudonymised: {found.pseudonymised}")
         self.stdout.write(f"head:      {found.head or 'none yet'}")
         for finding in found.findings:
             where = [f"link {finding.seq}"] if finding.seq is not None else []

@@ -24,7 +24,7 @@ class Command(BaseCommand):
         catalogue = catalogue_of(options["language"])
         if not catalogue.exists():
             raise CommandError(
-                f"{catalogue} is missing: this command keeps the product's own catalogue. "
+                f"{catalogue} is missing: this command updates the product's own catalogue. "
                 "A project keeps its words with makemessages and new_locale."
             )
         try:
@@ -35,4 +35,4 @@ class Command(BaseCommand):
         except FileNotFoundError as error:
             raise CommandError(str(error)) from None
         waiting = untranslated(catalogue).count("\nmsgid ") - 1
-        self.stdout.write(f"{max(waiting, 0)} words have no translation yet.")
+        self.stdout.write(f"{max(waiting, 0)} texts have no translation yet.")

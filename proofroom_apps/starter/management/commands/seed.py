@@ -21,13 +21,13 @@ from proofroom_apps.starter.demo import reading, seeding
 
 
 class Command(BaseCommand):
-    help = "Fill the site with sample content. Safe to run again: what is there stays as it is."
+    help = "Fill the site with sample content. You can run it again: it does not change existing content."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
             "--anywhere",
             action="store_true",
-            help="Also where others can reach the site: the accounts have a known password.",
+            help="Run it even if others can reach the site. The demo accounts have a known password.",
         )
 
     def handle(self, *args: Any, anywhere: bool, **options: Any) -> None:
@@ -37,15 +37,14 @@ class Command(BaseCommand):
         is_local = all(map(is_loopback_host, hosts))
         if not anywhere and (not is_local or others.exists()):
             raise CommandError(
-                "People work here already, or others can reach the site (SITE_URL, ALLOWED_HOSTS), and the "
-                "demo accounts have a known password. "
-                "Use --anywhere if you mean it, then change the passwords."
+                "The site has other accounts, or others can reach it (SITE_URL, ALLOWED_HOSTS), and the demo "
+                "accounts have a known password. To continue anyway, use --anywhere, then change the passwords."
             )
         taken = seeding.account_conflicts()
         if taken:
             raise CommandError(
-                f"{' '.join(taken)} The sample content needs demo accounts of these names with their own roles: "
-                "rename or change what is there first. Nothing was made."
+                f"{' '.join(taken)} The sample content needs demo accounts with these names and roles: rename "
+                "or change the existing accounts first. Nothing was created."
             )
         begin = time.monotonic()
         locales = settings.CMS_ENV.locales
@@ -72,8 +71,8 @@ class Command(BaseCommand):
         _seed_other_apps(actor, before_posts=False)
         seeding.invalidate_demo_pages()
         self.stdout.write(
-            f"Sample content: {made} posts made, {len(posts) - made} were there, "
-            f"{waiting} proposals wait for review ({time.monotonic() - begin:.1f} s)."
+            f"Sample content: {made} posts created, {len(posts) - made} already existed, "
+            f"{waiting} proposals pending review ({time.monotonic() - begin:.1f} s)."
         )
 
 

@@ -59,21 +59,23 @@ def _quoted(text: str) -> str:
 class Command(BaseCommand):
     """Adds missing entries to an existing file and leaves the others unchanged."""
 
-    help = "Write the words of the public pages into a catalogue of an app, to be translated into a language."
+    help = "Create a translation catalogue for the texts of the public pages in one of your apps."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("code", help="the language, such as fr or pt-br")
-        parser.add_argument("--folder", required=True, help="the label of the app that takes it")
+        parser.add_argument(
+            "--folder", required=True, help="the label of the app for the catalogue"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         code, label = str(options["code"]), str(options["folder"])
         if len(code) > LOCALE_MAX or not re.fullmatch(LOCALE_PATTERN, code):
-            raise CommandError(f"{code!r} is no language code such as 'fr' or 'pt-br'.")
+            raise CommandError(f"{code!r} is not a language code such as 'fr' or 'pt-br'.")
         app = apps.app_configs.get(label)
         if app is None or Path(app.path) / "locale" not in site_catalogue_folders():
             raise CommandError(
-                f"{label!r} is no app that stands before the product's in INSTALLED_APPS; "
-                "only the words of those take the place of the product's."
+                f"{label!r} is not an app listed before the product's apps in INSTALLED_APPS: "
+                "only those can override the product's texts."
             )
         locale = to_locale(code)
         path = Path(app.path) / "locale" / locale / "LC_MESSAGES" / "django.po"
@@ -85,12 +87,12 @@ class Command(BaseCommand):
                 known = entries_of(there)
                 missing = [one for text, one in entries_of(made).items() if text not in known]
                 made = "\n\n".join([there.rstrip("\n"), *missing]) + "\n"
-                said = f"Added {len(missing)} words to {path}"
+                said = f"Added {len(missing)} texts to {path}"
             else:
                 said = f"Wrote {path}"
             path.write_text(made, encoding="utf-8")
         except OSError as error:
-            raise CommandError(f"{path} cannot be written: {error.strerror}.") from None
+            raise CommandError(f"Cannot write {path}: {error.strerror}.") from None
         self.stdout.write(
             f"{said}. Next: translate it, run `manage.py compilemessages --locale {locale} --ignore .venv` "
             f"(it needs GNU gettext), and add {code} to LOCALES."

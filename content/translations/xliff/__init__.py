@@ -1,0 +1,1 @@
+"""XLIFF 2: texts of posts for translators, and their translations into Review."""

@@ -1,0 +1,1 @@
+"""The history of editorial briefs: listed, compared and restored."""
