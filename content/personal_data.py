@@ -11,6 +11,7 @@ from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 from django.utils.translation import gettext_lazy
 
+from content.models.edited_proposal import EDITED_PROPOSALS_KEPT
 from content.models.rejected_change import KEPT
 from content.posts.autosave import LIFETIME
 from proofroom.core.actor import Actor
@@ -144,6 +145,16 @@ KINDS: Final = (
             },
         ),
         Table(
+            "content.EditedProposal",
+            ("post_id", "path", "proposed_at", "decided_at"),
+            owners=("author", "edited_by", "decided_by"),
+            names={
+                "author_name": "author",
+                "edited_by_name": "edited_by",
+                "decided_by_name": "decided_by",
+            },
+        ),
+        Table(
             "content.QueuedChange",
             ("post_id", "path", "at"),
             owners=("author_account",),
@@ -204,6 +215,11 @@ KINDS: Final = (
         "content.revision-mentions",
         gettext_lazy("Earlier revisions with this address in their text"),
         Table("content.Revision", ("post_id", "version", "created_at"), texts=("document", "note")),
+        Table(
+            "content.EditedProposal",
+            ("post_id", "path", "decided_at"),
+            texts=("proposed", "accepted"),
+        ),
         erasure=Erasure.KEPT,
         reason=gettext_lazy("Revisions are deleted with their post."),
     ),
@@ -232,6 +248,12 @@ RETENTIONS: Final = (
         "rejections",
         gettext_lazy("Rejected changes"),
         fixed_days=KEPT.days,
+        task_name="content.tasks.purge_trash",
+    ),
+    Retention(
+        "edited-proposals",
+        gettext_lazy("Proposals of agents that a person edited"),
+        fixed_days=EDITED_PROPOSALS_KEPT.days,
         task_name="content.tasks.purge_trash",
     ),
     Retention(

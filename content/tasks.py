@@ -9,6 +9,7 @@ from celery import shared_task
 from content.find_replace.runs import REPLACEMENTS
 from content.inbox.decision_batches import DECISION_BATCHES
 from content.inbox.rejections import delete_old_rejections
+from content.layers.edited_proposals import delete_old_edits
 from content.post_checks.external_links import check_due_addresses, forget_unlinked_addresses
 from content.posts.autosave import delete_expired_copies
 from content.posts.jobs import POST_JOBS
@@ -46,13 +47,15 @@ def publish_due_posts() -> int:
 
 @shared_task(name="content.tasks.purge_trash")
 def purge_trash() -> int:
-    """Purge the trash after `TRASH_DAYS`; delete old rejections, draft copies and jobs."""
+    """Purge the trash after `TRASH_DAYS`; delete old rejections, edited proposals, draft copies and jobs."""
     count = 0
     with independent_steps() as step:
         with step("deleting expired draft copies"):
             delete_expired_copies()
         with step("forgetting old rejections"):
             delete_old_rejections()
+        with step("forgetting old edited proposals"):
+            delete_old_edits()
         with step("forgetting old jobs"):
             forget_old_jobs()
         with step("forgetting addresses that nothing links to"):

@@ -15,6 +15,7 @@ from django.utils.translation import ngettext
 from content.document.changes import ABSENT, Change, Changes, apply, value_at
 from content.document.labels import label_of, module_names
 from content.layers import LayerView
+from content.layers.edited_proposals import reopen_rejected
 from content.layers.rejected_changes import Proposal
 from content.models import Layer, Post, RejectedChange
 from content.models.rejected_change import KEPT
@@ -102,6 +103,7 @@ def undo_rejections(
     RejectedChange.objects.filter(pk__in=[row.pk for row in rows]).update(
         proposal=None, taken_back_at=now, taken_back_by=actor.user.username
     )
+    reopen_rejected(post, {row.rejection for row in rows}, restored_paths)
     _record(post, view.layer, stored, actor)
     return UndoneRejections(post, view.layer, restored_paths)
 

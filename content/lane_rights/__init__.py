@@ -34,6 +34,7 @@ RIGHTS: Final = (
         "content.TreeMove",
         "content.Revision",
         "content.RejectedChange",
+        "content.EditedProposal",
         "content.SearchWord",
         "content.ContentMigration",
         "content.EditingMark",

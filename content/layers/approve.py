@@ -9,6 +9,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.document.changes import apply
+from content.layers.edited_proposals import record_acceptance
 from content.layers.live import write_live
 from content.layers.selection import require_unchanged
 from content.models import Post, Revision
@@ -60,6 +61,7 @@ def approve(
     )
     if revision is None:
         raise RuleViolation(_("None of these changes are left."), code="nothing_staged")
+    record_acceptance(layers.review, post, document, selection, actor)
     review, above = layers.review, layers.ai_review.draft
     review_draft = save_remaining_changes(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]

@@ -10,6 +10,7 @@ from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.document.changes import Value, apply
+from content.layers.edited_proposals import record_rejection
 from content.layers.rejected_changes import store_rejected_changes
 from content.layers.selection import require_unchanged, select_rest
 from content.models import Layer, Post
@@ -114,4 +115,5 @@ def reject(
         },
     )
     store_rejected_changes(view, post, selection.taken, after, event.pk)
+    record_rejection(view, post, selection, event.pk, actor)
     return Rejected(post, dropped, event.pk)

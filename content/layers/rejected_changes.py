@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,8 +13,9 @@ from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
-from content.document.changes import ABSENT, Change, Changes, Kind, Value, diff, same
-from content.document.document import ModuleDocument, PostDocument
+from content.document.changes import Change, Changes, Kind, Value, diff, same
+from content.document.document import PostDocument
+from content.document.stored_values import stored_size, value_from_json, value_to_json
 from content.models import Post, QueuedChange, RejectedChange
 from content.models.rejected_change import KEPT
 from content.store.digest import fingerprint, value_hash
@@ -52,7 +52,7 @@ class Proposal:
         marks: JsonObject = {path: mark.to_json() for path, mark in self.marks.items()}
         return {
             "kind": self.kind,
-            "after": _value_to_json(self.after),
+            "after": value_to_json(self.after),
             "behind": self.behind,
             "order": list(self.order),
             "below": list(self.below),
@@ -63,31 +63,12 @@ class Proposal:
     def from_json(cls, value: Mapping[str, Json]) -> Proposal:
         return cls(
             kind=cast(Kind, value["kind"]),
-            after=_value_from_json(cast(JsonObject, value["after"])),
+            after=value_from_json(cast(JsonObject, value["after"])),
             behind=cast(str, value["behind"]),
             order=tuple(cast("Sequence[str]", value["order"])),
             below=tuple(cast("Sequence[str]", value["below"])),
             marks=read_marks(cast("dict[str, JsonObject]", value["marks"])),
         )
-
-
-def _value_to_json(value: Value) -> JsonObject:
-    if value is ABSENT:
-        return {"is": "absent"}
-    if isinstance(value, ModuleDocument):
-        return {"is": "module", "value": value.to_json(0)}
-    kind = "terms" if isinstance(value, tuple) else "plain"
-    return {"is": kind, "value": cast(Json, value)}
-
-
-def _value_from_json(value: Mapping[str, Json]) -> Value:
-    if value["is"] == "absent":
-        return ABSENT
-    if value["is"] == "module":
-        return ModuleDocument.from_json(cast(JsonObject, value["value"]))
-    if value["is"] == "terms":
-        return tuple(cast("Sequence[str]", value["value"]))
-    return value["value"]
 
 
 def store_rejected_changes(
@@ -117,8 +98,7 @@ def store_rejected_changes(
             below=view.below.order if change.kind == "moved" else (),
             marks=marks,
         ).to_json()
-        # The size as stored. Text can contain lone surrogates, which strict UTF-8 refuses.
-        size = len(json.dumps(proposal, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+        size = stored_size(proposal)
         rows.append(
             RejectedChange(
                 post=post,

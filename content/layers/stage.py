@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from content.document.changes import diff
 from content.document.document import PostDocument
+from content.layers.edited_proposals import record_edits
 from content.models import Layer, Post
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
@@ -122,6 +123,7 @@ def stage(
         if path in view.changes.paths and (author := _other_author(view.marks.get(path), actor))
     )
     before_layer_staged(view, post, actor, own)
+    record_edits(view, post, own, actor)
     draft = save_draft(view, post, document, marks, actor.user.pk)
     outbox.record(
         f"post.{layer}.save",

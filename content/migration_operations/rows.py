@@ -53,12 +53,14 @@ class StoredRows:
     def with_module(self, module_type: str) -> Q:
         """Return the condition for posts with a module of the type, in live content, drafts, revisions or
         rejections."""
-        holders = (
+        holders = [
             self._rows("PostModule").filter(instance__type=module_type),
             self._rows("Draft").filter(_names(module_type, "base", "document")),
             self._rows("Revision").filter(_names(module_type, "document")),
             self._rows("RejectedChange").filter(_names(module_type, "proposal")),
-        )
+        ]
+        if (edited := self._edited_proposals()) is not None:
+            holders.append(edited.filter(_names(module_type, "proposed", "accepted")))
         return reduce(or_, (Q(pk__in=rows.values("post_id")) for rows in holders))
 
     def custom_fields(self, rewriting: CustomFieldsRewriting) -> None:
@@ -159,6 +161,7 @@ class StoredRows:
             ),
         )
         self._rejections(posts)
+        self._edits(posts)
         self._provenance(posts)
 
     def _remember(self, post_id: UUID, names: Names) -> None:
@@ -199,6 +202,37 @@ class StoredRows:
 
         self._rewrite(rows, "rejections", columns_of)
         self.changed["rejections"] += len(deleted_ids)
+
+    def _edits(self, posts: Sequence[UUID]) -> None:
+        """Convert edited proposals. One whose path no longer has exactly one value is deleted."""
+        if (table := self._edited_proposals()) is None:
+            return
+        rows, deleted_ids = table.filter(post__in=posts), list[int]()
+
+        def columns_of(row: Any) -> Mapping[str, object]:
+            names = with_paths(self._names[row.post_id], [row.path])
+            after = self._rewriting.paths_after(row.path, names)
+            if len(after) != 1:
+                deleted_ids.append(row.pk)
+                return {}
+            found: dict[str, object] = {"path": after[0]}
+            for name in ("proposed", "accepted"):
+                if value := getattr(row, name):
+                    stored = {"after": value, "marks": {}}
+                    found[name] = self._rewriting.proposal(row.path, stored, names)["after"]
+            return found
+
+        self._rewrite(rows, "edited proposals", columns_of)
+        for part in batches(deleted_ids, _BATCH):
+            rows.filter(pk__in=part).delete()
+        self.changed["edited proposals"] += len(deleted_ids)
+
+    def _edited_proposals(self) -> Any:
+        """Return the rows of edited proposals, None in a migration state from before there were any."""
+        try:
+            return self._rows("EditedProposal")
+        except LookupError:
+            return None
 
     def _provenance(self, posts: Sequence[UUID]) -> None:
         """Convert provenance. Rows of removed values stay as history, unless another value now has the path."""

@@ -4,6 +4,7 @@ from content.models.autosave import Autosave
 from content.models.content_migration import ContentMigration
 from content.models.decision_batch import BatchState, DecisionBatch, DecisionItem, DecisionOutcome
 from content.models.draft import Draft, Layer
+from content.models.edited_proposal import EditedProposal
 from content.models.editing_mark import EditingMark
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
@@ -40,6 +41,7 @@ __all__ = [
     "DecisionItem",
     "DecisionOutcome",
     "Draft",
+    "EditedProposal",
     "EditingMark",
     "JobKind",
     "JobOutcome",

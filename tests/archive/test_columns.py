@@ -69,6 +69,7 @@ LEFT_OUT_TABLES: Final = {
     "content.ContentMigration": HISTORY,
     "content.DecisionBatch": WORK,
     "content.DecisionItem": WORK,
+    "content.EditedProposal": HISTORY,
     "content.EditingMark": WORK,
     "content.PostJob": WORK,
     "content.PostJobItem": WORK,

@@ -48,7 +48,7 @@ LIVE: Final = frozenset(
         "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.ContentMigration",
         "content.CopyOrigin: live",
         "content.DecisionBatch",
-        "content.DecisionItem", "content.EditingMark", "proofroom_feedback.Feedback",
+        "content.DecisionItem", "content.EditedProposal", "content.EditingMark", "proofroom_feedback.Feedback",
         "proofroom_imports.ExportRun", "proofroom_imports.ExportSchedule",
         "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine",
         "proofroom_imports.ImportRun",
