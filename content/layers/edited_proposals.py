@@ -174,9 +174,20 @@ def _row(post: Post, path: str, proposed: Value, mark: Attribution, actor: Actor
 
 
 def _copy_undecided(row: EditedProposal) -> EditedProposal:
-    names = ("post_id", "path", "proposed", "proposed_at", "author_id", "author_name", "agent_id")
-    names += ("run_id", "via", "principal", "edited_by_id", "edited_by_name")
-    return EditedProposal(**{name: getattr(row, name) for name in names})
+    return EditedProposal(
+        post_id=row.post_id,
+        path=row.path,
+        proposed=row.proposed,
+        proposed_at=row.proposed_at,
+        author_id=row.author_id,
+        author_name=row.author_name,
+        agent_id=row.agent_id,
+        run_id=row.run_id,
+        via=row.via,
+        principal=row.principal,
+        edited_by_id=row.edited_by_id,
+        edited_by_name=row.edited_by_name,
+    )
 
 
 def _stored(value: Value) -> JsonObject | None:
