@@ -107,6 +107,8 @@ def store_rejected_changes(
                 path=change.path,
                 seen=fingerprint(change),
                 proposal=proposal if size <= MAX_REJECTED_BYTES else None,
+                agent_id=mark.agent_id if mark is not None else "",
+                principal=mark.principal if mark is not None else "",
             )
         )
     RejectedChange.objects.bulk_create(rows)

@@ -74,6 +74,7 @@ class Provenance(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["post", "path", "-id"], name="provenance_latest"),
             models.Index(fields=["run_id"], name="provenance_of_run"),
+            models.Index(fields=["principal", "-created_at"], name="provenance_of_principal"),
         ]
 
     def __str__(self) -> str:

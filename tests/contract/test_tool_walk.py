@@ -61,6 +61,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_agents": (STAGERS, {}),
     "list_module_groups": (ALL, {}),
     "list_modules": (ALL, {}),
+    "list_my_proposals": (ALL, {}),
     "list_post_types": (ALL, {}),
     "list_post_preview_links": (STAGERS, {"postId": "POST"}),
     "list_post_translations": (ALL, {"postId": "POST"}),
