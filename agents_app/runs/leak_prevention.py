@@ -240,12 +240,13 @@ def has_untrusted_changes(layers: Layers) -> bool:
     )
 
 
-def post_has_untrusted_changes(post_id: Json) -> bool:
-    """Return the same for the post id in a tool's arguments."""
-    found = parse_uuid(post_id)
-    if found is None:
+def post_has_untrusted_changes(post_ids: Json) -> bool:
+    """Return the same for the post id, or the ids, in a tool's arguments."""
+    ids = map(parse_uuid, post_ids if isinstance(post_ids, list) else [post_ids])
+    found = [id_ for id_ in ids if id_ is not None]
+    if not found:
         return False
-    drafts = Draft.objects.filter(post_id=found, is_empty=False).values_list("marks", flat=True)
+    drafts = Draft.objects.filter(post_id__in=found, is_empty=False).values_list("marks", flat=True)
     return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
 
 

@@ -8,9 +8,9 @@ from typing import Final
 from uuid import UUID
 
 import orjson
-from django.db.models import OuterRef
+from django.db.models import Exists, OuterRef
 
-from content.models import Post
+from content.models import Post, RejectedChange
 from content.store import post_repository
 from content.store.layer_state import Layers, draft_rows, drafts_from_rows, layers_of
 from content.store.post_queries import listed_posts, reachable_posts, whole_post
@@ -29,6 +29,9 @@ _LAYERED_ROWS: Final = CompiledQuery(
             "author__username",
             **post_repository.live_rows(),
             draft_rows=draft_rows(),
+            has_rejections=Exists(
+                RejectedChange.objects.filter(post=OuterRef("pk"), taken_back_at__isnull=True)
+            ),
             translation_rows=rows_as_text(
                 listed_posts()
                 .filter(translation_group=OuterRef("translation_group"))
@@ -45,13 +48,15 @@ _LAYERED_ROWS: Final = CompiledQuery(
 class LayeredPost:
     """A post with everything that its page needs.
 
-    `translations`: (id, locale) of each. `shared`: props of the global modules by instance id.
+    `translations`: (id, locale) of each. `shared`: props of the global modules by instance id. `has_rejections`:
+    changes were rejected and not restored, so that reading them is worth a query.
     """
 
     post: Post
     layers: Layers
     translations: list[tuple[str, str]]
     shared: Mapping[str, JsonObject]
+    has_rejections: bool
 
 
 def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
@@ -80,4 +85,5 @@ def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
             for one in modules
             if one["instance__scope"] == "global"
         },
+        has_rejections=bool(row["has_rejections"]),
     )

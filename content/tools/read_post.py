@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, Literal
 from uuid import UUID
 
 from content import presenters
-from content.document.document import ModuleDocument
+from content.document.document import ModuleDocument, PostDocument
 from content.layers import Layers, LayerView, open_layers
 from content.layers.rejected_changes import EarlierRejections, earlier_rejections
 from content.models import Layer, ModuleInstance, Post
 from content.presenters.canonical_json import export_post
 from content.store.layer_state import mark_of
-from content.store.layered_post import read_layered_post
+from content.store.layered_post import LayeredPost, read_layered_post
 from content.store.scopes import can_view
-from content.tools.arguments import Format, OnPost, require_post, unknown_post
+from content.tools.arguments import Format, OnPost, PostId, require_post, unknown_post
+from content.tools.post_parts import PartNames, Parts, PostIds, outline_part, seo_part
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
+from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject, format_time
-from proofroom.core.tools import Result, tool
+from proofroom.core.tools import Arguments, Result, tool
 from proofroom.definitions import allowed_modules, post_types
 
+MAX_REJECTED_SHOWN: Final = 20
+"""Maximum number of rejected paths without a new proposal that are shown."""
 
-class PostContext(OnPost):
+
+class PostContext(Arguments):
+    post_id: PostIds
+    parts: PartNames = []
     format: Format = "concise"
 
 
@@ -69,14 +76,36 @@ class StagedChanges(Result):
     changes: list[StagedChange]
 
 
+class OutlinedModule(Result):
+    post_module_id: str
+    type: str
+    words: int
+    headings: list[str] | None = None
+
+
+class RejectedPath(Result):
+    """The last rejection at a path where nothing is staged."""
+
+    path: str
+    at: str
+    by: str
+    note: str
+
+
 class PostContextResult(Result):
-    post: dict[str, Any]
-    modules: list[ContextModule]
-    taxonomy_term_ids: list[str]
-    translations: list[NamedTranslation]
-    allowed_modules: list[str]
-    review: StagedChanges
-    ai_review: StagedChanges
+    """A whole post, or its parts. For a list of posts only `posts`, with `error` instead of a post not found."""
+
+    post: dict[str, Any] | None = None
+    modules: list[ContextModule] | None = None
+    taxonomy_term_ids: list[str] | None = None
+    translations: list[NamedTranslation] | None = None
+    seo: dict[str, Any] | None = None
+    outline: list[OutlinedModule] | None = None
+    allowed_modules: list[str] | None = None
+    review: StagedChanges | None = None
+    ai_review: StagedChanges | None = None
+    rejected: list[RejectedPath] | None = None
+    posts: list[dict[str, Any]] | None = None
 
 
 class Document(Result):
@@ -103,15 +132,71 @@ class CanonicalPost(Document):
     result=PostContextResult,
 )
 def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
-    """A post to work on: fields, modules of all layers, staged changes with authors. Rich text is {markdown}, in
-    full editor JSON; both can be written back."""
-    read = read_layered_post(UUID(str(arguments.post_id)), actor)
-    if read is None or not can_view(actor, read.post):
-        raise unknown_post(arguments.post_id)
-    post, layers = read.post, read.layers
+    """A post to work on, or several: fields, modules of all layers, staged changes. Rich text is {markdown}, in full
+    editor JSON. parts reads less."""
+    parts = Parts.of(arguments.parts)
     full = arguments.format == "full"
-    staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
-    earlier = earlier_rejections([post.pk], staged)
+    if not isinstance(arguments.post_id, list):
+        return _context(_read(arguments.post_id, actor), parts, full)
+    posts: list[Json] = []
+    for reference in dict.fromkeys(arguments.post_id):
+        try:
+            posts.append(_context(_read(reference, actor), parts, full))
+        except NotFound as error:
+            # The other posts are still useful.
+            posts.append({"postId": str(reference), "error": error.message})
+    return {"posts": posts}
+
+
+def _read(reference: PostId, actor: Actor) -> LayeredPost:
+    """Return the post. Raises `NotFound` if the actor may not view it."""
+    read = read_layered_post(UUID(str(reference)), actor)
+    if read is None or not can_view(actor, read.post):
+        raise unknown_post(reference)
+    return read
+
+
+def _context(read: LayeredPost, parts: Parts, full: bool) -> JsonObject:
+    post, layers = read.post, read.layers
+    # A proposed post has placeholders in its live fields, so all that it has is what is proposed.
+    shown = layers.ai_review.document if post.is_placeholder else layers.live
+    earlier = earlier_rejections([post.pk]) if read.has_rejections else EarlierRejections()
+    # Modules of any layer in the order of AI Review, followed by modules removed there.
+    documents = (layers.ai_review.document, layers.review.document, layers.live)
+    found = {module.id: module for document in documents for module in reversed(document.modules)}
+    parts.require_modules(found, post.pk)
+    answer: JsonObject = {"post": _fields(post, shown, is_whole=parts.is_whole)}
+    order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
+    shared = _shared_props(read, found.values())
+    modules: list[Json] = [
+        _module(found[id_], index, layers, shared, full, is_proposed=post.is_placeholder)
+        for index, id_ in enumerate(order)
+        if parts.has_module(id_)
+    ]
+    if parts.is_whole or "modules" in parts.names or parts.modules:
+        answer["modules"] = modules
+    if parts.is_whole:
+        answer["taxonomyTermIds"] = list(shown.taxonomy_term_ids)
+        answer["translations"] = [
+            {"id": id_, "locale": locale} for id_, locale in read.translations
+        ]
+    if "seo" in parts.names:
+        answer["seo"] = seo_part(shown)
+    if "outline" in parts.names:
+        answer["outline"] = outline_part(layers, shared)
+    if "allowedModules" in parts.names:
+        names = [row.name for row in allowed_modules(post.type)] if post.type in post_types else []
+        answer["allowedModules"] = [*names]
+    for name, view in (("review", layers.review), ("aiReview", layers.ai_review)):
+        staged = _staged(post, view, earlier, full, parts)
+        if parts.is_whole or staged["changes"]:
+            answer[name] = staged
+    if rejected := _rejected(layers, earlier, parts):
+        answer["rejected"] = rejected
+    return answer
+
+
+def _fields(post: Post, shown: PostDocument, *, is_whole: bool) -> JsonObject:
     wire: JsonObject = {
         "id": str(post.pk),
         "type": post.type,
@@ -120,33 +205,38 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
         "url": post.path,
         "version": post.version,
     }
-    wire |= {
-        name: value for name, value in layers.live.fields.items() if value not in (None, "", {})
-    }
-    # Modules of any layer in the order of AI Review, followed by modules removed there.
-    documents = (layers.ai_review.document, layers.review.document, layers.live)
-    found = {module.id: module for document in documents for module in reversed(document.modules)}
-    order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
-    placed = {module.instance_id for module in found.values() if module.scope == "global"}
+    if post.is_placeholder:
+        # It gets its address at the first approval.
+        del wire["url"]
+        wire["proposed"] = True
+    fields = shown.fields if is_whole else {"title": shown.fields.get("title")}
+    return wire | {name: value for name, value in fields.items() if value not in (None, "", {})}
+
+
+def _shared_props(read: LayeredPost, modules: Iterable[ModuleDocument]) -> Mapping[str, JsonObject]:
+    """Return the props of the global modules by instance id. One query if some are only staged."""
+    placed = {module.instance_id for module in modules if module.scope == "global"}
     shared = dict(read.shared)
     # The statement has only the props of live global modules.
-    ids = placed - shared.keys()  # modules that are only staged
+    ids = placed - shared.keys()
     if ids:
         rows = ModuleInstance.objects.filter(pk__in=ids).values_list("pk", "props")
         shared |= {str(pk): props for pk, props in rows}
-    return {
-        "post": wire,
-        "modules": [
-            _module(found[id_], index, layers, shared, full) for index, id_ in enumerate(order)
-        ],
-        "taxonomyTermIds": list(layers.live.taxonomy_term_ids),
-        "translations": [{"id": id_, "locale": locale} for id_, locale in read.translations],
-        "allowedModules": [row.name for row in allowed_modules(post.type)]
-        if post.type in post_types
-        else [],
-        "review": _staged(post, layers.review, earlier, full),
-        "aiReview": _staged(post, layers.ai_review, earlier, full),
-    }
+    return shared
+
+
+def _rejected(layers: Layers, earlier: EarlierRejections, parts: Parts) -> list[Json]:
+    """Return the last rejection of each path where nothing is staged, newest first. The others stand at the staged
+    changes, and `list_my_proposals` has the rejected values."""
+    staged = {*layers.review.changes.paths, *layers.ai_review.changes.paths}
+    latest: dict[str, Json] = {}
+    for one in earlier.latest():
+        if one.path not in staged and parts.has_path(one.path):
+            latest.setdefault(
+                one.path,
+                {"path": one.path, "at": format_time(one.at), "by": one.by, "note": one.note},
+            )
+    return list(latest.values())[:MAX_REJECTED_SHOWN]
 
 
 def _module(
@@ -155,10 +245,13 @@ def _module(
     layers: Layers,
     shared: Mapping[str, JsonObject],
     full: bool,
+    *,
+    is_proposed: bool,
 ) -> JsonObject:
     """Return a module with its live props, None if it is not live, and differing staged props.
 
-    With `full` False, staged props are included only for modules that are not live; `changes` has the others.
+    With `full` False, staged props are included only for modules that are not live; `changes` has the others. A
+    module of a proposed post has its proposed props instead of the live ones.
     """
     live = layers.live.module(module.id)
     wire: JsonObject = {"postModuleId": module.id, "type": module.type}
@@ -170,7 +263,9 @@ def _module(
         wire["locked"] = True
     if module.scope != "local":
         wire |= {"scope": module.scope, "globalSlug": module.global_slug}
-    wire["props"] = _props(live, shared, full)
+    wire["props"] = _props(module if is_proposed else live, shared, full)
+    if is_proposed:
+        return wire
     if live is not None and live.overrides:
         wire["overrides"] = present_value(live.overrides, full)
     for name, view in (("reviewProps", layers.review), ("aiReviewProps", layers.ai_review)):
@@ -189,13 +284,17 @@ def _props(
     return present_props(props, full)
 
 
-def _staged(post: Post, view: LayerView, earlier: EarlierRejections, full: bool) -> JsonObject:
+def _staged(
+    post: Post, view: LayerView, earlier: EarlierRejections, full: bool, parts: Parts
+) -> JsonObject:
     items: list[JsonObject] = []
     for change in view.changes:
+        if not parts.has_path(change.path):
+            continue
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
-        # Whole modules are in the list of modules.
-        if not isinstance(change.after, ModuleDocument):
+        # Whole modules are in the list of modules, and what a proposed post has is in its fields.
+        if not isinstance(change.after, ModuleDocument) and not post.is_placeholder:
             item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user

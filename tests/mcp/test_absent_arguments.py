@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, get_args
 from uuid import UUID, uuid4
 
 import orjson
@@ -45,7 +45,8 @@ def least_arguments(tool: Tool[BaseModel]) -> dict[str, Any]:
             if name in (own, field.alias)
         )
         node = schema["properties"][name]
-        if field.annotation is UUID:
+        # Also one id or a list of them.
+        if field.annotation is UUID or UUID in get_args(field.annotation):
             given[name] = str(uuid4())
         else:
             given[name] = node["enum"][0] if "enum" in node else KNOWN[node.get("type", "string")]

@@ -13,7 +13,6 @@ from agents_app.runs.creation import create_run
 from content.document.document import PostDocument
 from content.models import Draft, Post
 from content.posts.trash import delete_post
-from content.tools.stage_changes import SavePost, save_post_ai_review
 from mcp_bridge.access.principals import Principal
 from media.models import Asset, MediaReference
 from proofroom.core.tools import Tool, all_tools
@@ -331,9 +330,7 @@ def _sample() -> dict[str, str]:
     create_preview_link(post_id=post.pk, layer="source", actor=make.actor())
     make.edited(post, {"title": "Filter coffee, again"})
     make.edited(post, {"excerpt": "Once more"})
-    save_post_ai_review(
-        make.mcp_actor(), SavePost(post_id=post.pk, patch={"metaTitle": "Proposed"})
-    )
+    done("save_post_ai_review", _operator(), postId=str(post.pk), patch={"metaTitle": "Proposed"})
     assert Draft.objects.filter(is_empty=False).exists()
     run = create_run(
         agent_id="seo-specialist", scope="dropdown", actor=make.actor(), post_id=post.pk

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 MANY: Final = 50
 OWN: Final = 2
 """Statements of every call: the account, and the log's row."""
-EXACTLY: Final = {"list_posts": OWN + 2, "get_post_context": OWN + 2, "list_post_types": OWN + 1}
+EXACTLY: Final = {"list_posts": OWN + 2, "get_post_context": OWN + 1, "list_post_types": OWN + 1}
 # These look at each thing itself, up to a bound: files on the disk, and what another process prints.
 APART: Final = frozenset({"check_media_integrity", "run_ace_command", "test_local_route"})
 
