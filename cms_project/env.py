@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, Self, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -460,6 +460,10 @@ class Environment(
     mcp_commands: Commands = Field(
         ("check", "showmigrations", "dump_mcp_context"),
         description="Commands that run_ace_command may run: these, and doctor and verify_activity.",
+    )
+    mcp_tool_set: Literal["all", "core"] = Field(
+        "all",
+        description="core: tools/list answers the core set to every client, which finds the others with find_tools.",
     )
     mcp_diagnostics: bool = Field(
         False, description="1: the static MCP credential may use the diagnostics tools."

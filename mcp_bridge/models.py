@@ -17,8 +17,9 @@ class McpToken(AccountToken):
     """The token of one AI client for the MCP server.
 
     An empty list of `tools` allows all that the account may use. `diagnostics` grants the
-    diagnostics tools for any account. Without `starts_agents` it starts none, because an agent
-    proposes changes for the client even if none of its `tools` does.
+    diagnostics tools for any account. `tool_set` is "all" or "core": what `tools/list` answers.
+    Without `starts_agents` it starts none, because an agent proposes changes for the client even if
+    none of its `tools` does.
     """
 
     user = models.ForeignKey(
@@ -27,6 +28,7 @@ class McpToken(AccountToken):
     tools = models.JSONField(default=list)
     diagnostics = models.BooleanField(default=False)
     starts_agents = models.BooleanField(default=True, db_default=True)
+    tool_set = models.CharField(max_length=10, default="all", db_default="all")
 
     class Meta:
         verbose_name = "MCP token"

@@ -22,7 +22,7 @@ from proofroom.oauth.connections import (
     usable_connections,
 )
 from proofroom.oauth.external_server import find_external_client
-from proofroom.oauth.scopes import DIAGNOSTICS, SCOPES, USUAL_SCOPES
+from proofroom.oauth.scopes import DIAGNOSTICS, KNOWN_SCOPES, SCOPES, USUAL_SCOPES
 
 _REALM: Final = 'Bearer realm="mcp"'
 
@@ -101,7 +101,7 @@ def refuse_missing_scope(principal: Principal, body: bytes) -> JSONResponse | No
     if not scope:
         return None
     # With the scopes granted before, because the new grant replaces the old one.
-    wanted = [one for one in SCOPES if one in principal.scopes or one == scope]
+    wanted = [one for one in KNOWN_SCOPES if one in principal.scopes or one == scope]
     return refusal(
         403,
         f"The person who connected this client did not allow it the scope {scope}.",

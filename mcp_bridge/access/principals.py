@@ -52,7 +52,8 @@ class Principal:
     system's AI user; if `role` is set and differs from the account's, the credential is not valid
     any more. `tools`, if set, are the only tools it may see and call; without `starts_agents` it
     may not start agents. `scopes`, if set, are those a person granted to a connected client.
-    `content_scope` limits it further than its account.
+    `tool_set` is what it lists: all tools or the core set. `content_scope` limits it further than its
+    account.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Principal:
     role: str = ""
     is_counted: bool = True
     scopes: frozenset[str] | None = None
+    tool_set: str = "all"
     content_scope: ContentScope = field(default_factory=ContentScope)
 
 

@@ -10,6 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
+from mcp_bridge.access.tool_sets import ToolSet
 from proofroom.accounts.models import TOKEN_NAME_MAX, User
 from proofroom.accounts.scope_shapes import ScopeFields
 from proofroom.accounts.token_fields import (
@@ -29,6 +30,7 @@ class McpTokenAnswer(AccountTokenAnswer):
     tools: list[str] = Field(json_schema_extra={"maxItems": 200})
     diagnostics: bool
     starts_agents: bool
+    tool_set: ToolSet
 
 
 class MadeMcpTokenAnswer(McpTokenAnswer):
@@ -128,5 +130,23 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
             )
         ),
     ] = True
+    tool_set: Annotated[
+        ToolSet,
+        FormField(
+            lambda: forms.ChoiceField(
+                label=gettext_lazy("Tools in the client’s list"),
+                required=False,
+                initial="all",
+                choices=[
+                    ("all", gettext_lazy("All tools")),
+                    ("core", gettext_lazy("Core set")),
+                ],
+                help_text=gettext_lazy(
+                    "A list with all tools costs the model about 15,000 tokens, the core set 2,500. "
+                    "With the core set, the client finds and adds the others itself."
+                ),
+            )
+        ),
+    ] = "all"
     expires_at: LastDay = None
     scope: ScopeFields = Field(default_factory=ScopeFields)

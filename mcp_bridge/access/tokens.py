@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from mcp_bridge.access.connected_clients import still_connected
 from mcp_bridge.access.principals import TOKEN_PREFIX, Principal, is_agent_start, may_use
 from mcp_bridge.access.token_holders import Account, TokenHolder
+from mcp_bridge.access.tool_sets import ToolSet
 from mcp_bridge.models import McpToken
 from proofroom.accounts.models import User
 from proofroom.accounts.services import account_tokens
@@ -46,14 +47,15 @@ def create_token(
     tools: Collection[str] = (),
     diagnostics: bool = False,
     starts_agents: bool = True,
+    tool_set: ToolSet = "all",
     expires_at: datetime | None = None,
     scope: ContentScope | None = None,
 ) -> tuple[McpToken, str]:
     """Create a token bound to the account. Return it with its secret, which cannot be read again.
 
     Without `tools` it may call all that the account may use; without `starts_agents` no tool that
-    starts an agent; `scope` limits it to a part of the content. Raises `NotAllowed`, or
-    `RuleViolation` by field.
+    starts an agent; with the `tool_set` core it lists fewer; `scope` limits it to a part of the content.
+    Raises `NotAllowed`, or `RuleViolation` by field.
     """
     account_tokens.allow(actor)
     name = account_tokens.check_token(name, expires_at)
@@ -74,6 +76,7 @@ def create_token(
         tools=_check_tools(tools, owner, diagnostics, starts_agents),
         diagnostics=diagnostics,
         starts_agents=starts_agents,
+        tool_set=tool_set,
         content_scope=check_scope(limits, actor).to_json(),
     )
     payload: JsonObject = {
@@ -83,6 +86,7 @@ def create_token(
         "tools": [*token.tools],
         "diagnostics": diagnostics,
         "startsAgents": starts_agents,
+        "toolSet": tool_set,
     }
     if token.content_scope:
         payload["scope"] = token.content_scope
@@ -174,6 +178,7 @@ _TOKEN: Final = CompiledQuery(
         "tools",
         "diagnostics",
         "starts_agents",
+        "tool_set",
         "content_scope",
         "expires_at",
         "last_used_at",
@@ -199,6 +204,7 @@ def find_holder(secret: str) -> TokenHolder | None:
         tools=frozenset(row["tools"]) or None,
         diagnostics=row["diagnostics"],
         starts_agents=row["starts_agents"],
+        tool_set=row["tool_set"],
         content_scope=ContentScope.from_json(row["content_scope"]),
     )
     return TokenHolder(principal, Account(row["user_id"], row["role"]))

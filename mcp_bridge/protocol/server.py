@@ -18,6 +18,14 @@ from pydantic import BaseModel
 from mcp_bridge.access.principals import SCOPE_KEY, Principal, actor_for, local_principal, may_use
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.access.tool_sets import (
+    CORE_TOOLS,
+    ENABLE_TOOL,
+    CredentialTools,
+    EnabledTools,
+    SessionTools,
+    is_core,
+)
 from mcp_bridge.protocol import completion, elicitation, prompts, resources, subscriptions
 from mcp_bridge.protocol.brief import BriefSource, FirstAnswers
 from mcp_bridge.protocol.call_batches import CallBatches
@@ -58,6 +66,23 @@ def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
             open_world_hint=tool.kind == "open",
         ),
     )
+
+
+def core_description(tool: Tool[BaseModel]) -> wire.Tool:
+    """Return the description of a tool in the core set: without title and output schema, and without hints that
+    say what the protocol assumes anyway."""
+    described = tool_description(tool)
+    hints = described.annotations or wire.ToolAnnotations()
+    is_read = hints.read_only_hint
+    annotations = wire.ToolAnnotations(
+        read_only_hint=is_read or None,
+        # These two say nothing about tools that only read.
+        destructive_hint=None if is_read or hints.destructive_hint else False,
+        idempotent_hint=None if is_read else hints.idempotent_hint or None,
+        open_world_hint=None if hints.open_world_hint else False,
+    )
+    left_out = {"title": None, "output_schema": None, "annotations": annotations}
+    return described.model_copy(update=left_out)
 
 
 Context = ServerRequestContext[Any, Any]
@@ -128,7 +153,11 @@ class ToolCalls:
             raise MCPError(wire.INVALID_PARAMS, f"Unknown tool: {name[:128]}{hint}")
         brief_for = self._brief_for(ctx, principal)
         if not tool.waits:
-            return await self.run_quick(principal, name, raw, brief_for)
+            enabled = self.enabled_tools(ctx, principal)
+            answer = await self.run_quick(principal, name, raw, brief_for, enabled)
+            if name == ENABLE_TOOL and not answer.is_error and isinstance(enabled, SessionTools):
+                await connection_of(ctx).notify("notifications/tools/list_changed", None)
+            return answer
         # The tool may be slow: report its progress, and stop it soon after the client cancels.
         async with follow_call(ctx.session) as follower:
             try:
@@ -142,6 +171,7 @@ class ToolCalls:
                     self._access,
                     None,
                     brief_for,
+                    self.enabled_tools(ctx, principal),
                 )
             except anyio.get_cancelled_exc_class():
                 # The call never reached a thread, so it is logged here.
@@ -150,6 +180,14 @@ class ToolCalls:
                     with anyio.CancelScope(shield=True):
                         await self._workers.run(log_refused, principal, name, raw, CANCELLED)
                 raise
+
+    def enabled_tools(self, ctx: Context, principal: Principal) -> EnabledTools:
+        """Return the tools that the session enabled, or the credential without one."""
+        if ctx.request is None:
+            return SessionTools(self._own_state)
+        if ctx.protocol_version == NEWEST_REVISION:
+            return CredentialTools(principal.id)
+        return SessionTools(connection_of(ctx).state)
 
     def _brief_for(self, ctx: Context, principal: Principal) -> BriefSource:
         """Return the source of the brief for an answer to a session, or to a credential without one."""
@@ -165,10 +203,11 @@ class ToolCalls:
         name: str,
         raw: dict[str, Any],
         brief_for: BriefSource | None = None,
+        enabled: EnabledTools | None = None,
     ) -> CallAnswer:
         """Return the answer of a tool that does not wait for other systems.
 
-        Without `brief_for` the call belongs to no session.
+        Without `brief_for` and `enabled` the call belongs to no session.
         """
         try:
             return await self._workers.run_for(
@@ -181,6 +220,7 @@ class ToolCalls:
                 self._access,
                 self._batches,
                 brief_for or self._first_answers.for_credential(principal.id),
+                enabled,
             )
         finally:
             if self._batches is not None:
@@ -277,10 +317,11 @@ def build_server(
         ctx: Context, params: wire.PaginatedRequestParams | None
     ) -> wire.ListToolsResult:
         principal = principal_of(ctx)
-        result = await workers.run(_tools_of, principal)
+        query = b"" if ctx.request is None else ctx.request.scope.get("query_string", b"")
+        enabled = calls.enabled_tools(ctx, principal)
+        result, state = await workers.run(_tools_of, principal, query, enabled)
         if feed is not None:
-            names = frozenset(tool.name for tool in result.tools)
-            await feed.follow_lists(ctx, principal, tools=names)
+            await feed.follow_lists(ctx, principal, tools=state)
         return result
 
     follow_list = None if feed is None else partial(feed.follow_lists, resource_list=True)
@@ -334,10 +375,18 @@ def principal_of(ctx: Context) -> Principal:
     return principal
 
 
-def _tools_of(principal: Principal) -> wire.ListToolsResult:
+def _tools_of(
+    principal: Principal, query: bytes, enabled: EnabledTools
+) -> tuple[wire.ListToolsResult, frozenset[str]]:
+    """Return the list of tools, and its state as `subscriptions` compares it."""
     try:
         actor = actor_for(principal)
     except CmsError as error:
         raise MCPError(wire.INVALID_REQUEST, error.message) from error
-    tools = [tool_description(tool) for tool in all_tools() if may_use(principal, actor, tool)]
-    return wire.ListToolsResult(tools=tools)
+    usable = {tool.name: tool for tool in all_tools() if may_use(principal, actor, tool)}
+    state = subscriptions.list_state(principal, usable)
+    if not is_core(principal, query):
+        return wire.ListToolsResult(tools=[*map(tool_description, usable.values())]), state
+    names = dict.fromkeys((*CORE_TOOLS, *sorted(enabled.names())))
+    listed = [usable[name] for name in names if name in usable]
+    return wire.ListToolsResult(tools=[*map(core_description, listed)]), state

@@ -39,6 +39,7 @@ from content.store.post_queries import reachable_posts
 from content.store.scopes import visible_to
 from mcp_bridge.access.principals import Principal, actor_for, may_use
 from mcp_bridge.access.server_access import CHANNEL as ACCESS_CHANNEL
+from mcp_bridge.access.tool_sets import CredentialTools
 from mcp_bridge.protocol import resources
 from mcp_bridge.worker_threads import Workers
 from proofroom.briefs.services import VIEW as BRIEF_VIEW
@@ -384,11 +385,19 @@ def may_read(principal: Principal, actor: Actor, change: ServerEvent) -> bool:
 
 
 def usable_tools(principal: Principal) -> frozenset[str]:
-    """Return the names of the tools the caller may use now."""
+    """Return the state of the caller's list of tools now."""
     actor = actor_or_none(principal)
     if actor is None:
         return frozenset()
-    return frozenset(tool.name for tool in all_tools() if may_use(principal, actor, tool))
+    return list_state(
+        principal, (tool.name for tool in all_tools() if may_use(principal, actor, tool))
+    )
+
+
+def list_state(principal: Principal, usable: Iterable[str]) -> frozenset[str]:
+    """Return what decides on a list of tools besides a session: the usable tools, and those that the credential
+    enabled, with a plus sign."""
+    return frozenset(usable) | {f"+{name}" for name in CredentialTools(principal.id).names()}
 
 
 def actor_or_none(principal: Principal) -> Actor | None:

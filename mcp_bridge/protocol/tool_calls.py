@@ -23,6 +23,12 @@ from mcp_bridge.access.principals import (
 )
 from mcp_bridge.access.rate_limits import TooManyCalls, count_call
 from mcp_bridge.access.server_access import ServerAccess
+from mcp_bridge.access.tool_sets import (
+    ClientCall,
+    CredentialTools,
+    EnabledTools,
+    current_call,
+)
 from mcp_bridge.models import McpCall
 from mcp_bridge.protocol.brief import BriefSource
 from mcp_bridge.protocol.call_batches import CallBatches
@@ -142,18 +148,25 @@ def answer_call(
     access: ServerAccess | None = None,
     batches: CallBatches | None = None,
     brief_for: BriefSource | None = None,
+    enabled: EnabledTools | None = None,
 ) -> CallAnswer:
     """Run the registered tool for the principal and log the call.
 
     `follower` receives progress. `access` is the server's cache of principals, `batches` its log of
-    reads. `brief_for` returns the editorial brief that a success also carries.
+    reads. `brief_for` returns the editorial brief that a success also carries. `enabled` has the tools that
+    the client added to its list.
 
     Every failure is an answer with a code and advice how to correct the call; an unexpected one
     contains only a reference to the server's log.
     """
     ids = bind_ids({"request_id": choose_request_id(None)})
     with ids, measure(OperationKind.TOOL_CALL, name if get_tool(name) else "unknown") as measured:
-        answer = _answer_call(principal, name, raw, follower, access, batches, brief_for)
+        client_call = ClientCall(principal, enabled or CredentialTools(principal.id))
+        token = current_call.set(client_call)
+        try:
+            answer = _answer_call(principal, name, raw, follower, access, batches, brief_for)
+        finally:
+            current_call.reset(token)
         measured.outcome = "refused" if answer.is_error else "ok"
         return answer
 

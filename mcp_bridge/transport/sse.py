@@ -25,6 +25,7 @@ from starlette.requests import Request
 from starlette.types import Message, Receive, Scope, Send
 
 from mcp_bridge.access.principals import SCOPE_KEY
+from mcp_bridge.access.tool_sets import CORE, QUERY_PARAMETER, asks_for_core
 from mcp_bridge.error_responses import refusal
 from mcp_bridge.protocol.tool_calls import WRITES_FRAGMENTS_KEY
 
@@ -153,9 +154,10 @@ class SseTransport:
         session = SseSession(self._new_session_id(), owner_of(scope), send)
         path = f"{scope.get('root_path', '').rstrip('/')}{self._messages_path}"
         await send(_START)
-        await session.write(
-            f"event: endpoint\r\ndata: {path}?{SESSION_PARAMETER}={session.id}\r\n\r\n".encode()
-        )
+        # Messages are requests of their own, so that their address repeats the choice of the stream's.
+        choice = f"&{QUERY_PARAMETER}={CORE}" if asks_for_core(scope["query_string"]) else ""
+        address = f"{path}?{SESSION_PARAMETER}={session.id}{choice}"
+        await session.write(f"event: endpoint\r\ndata: {address}\r\n\r\n".encode())
         self._sessions[session.id] = session
 
         async def end_after(left: Callable[[], Awaitable[None]]) -> None:

@@ -24,7 +24,7 @@ from proofroom.core.json import JsonObject
 from proofroom.oauth.addresses import resource
 from proofroom.oauth.connections import ConnectedClient, describe_use, record_connected
 from proofroom.oauth.models import OAuthClient, OAuthConnection, clean_name
-from proofroom.oauth.scopes import SCOPES, add_agents
+from proofroom.oauth.scopes import KNOWN_SCOPES, add_agents
 from proofroom.oauth.signing_keys import BadSignature, find_published_key, read_claims, read_json
 from proofroom.oauth.token_values import hash_value
 
@@ -141,7 +141,7 @@ def _scopes(claims: JsonObject) -> list[str]:
         if isinstance(scope_claim, list)
         else []
     )
-    return [scope for scope in SCOPES if scope in names]
+    return [scope for scope in KNOWN_SCOPES if scope in names]
 
 
 def _client_name(claims: JsonObject) -> str:

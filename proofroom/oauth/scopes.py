@@ -13,7 +13,11 @@ READ: Final = "read"
 PROPOSE: Final = "propose"
 AGENTS: Final = "agents"
 DIAGNOSTICS: Final = "diagnostics"
+CORE: Final = "core"
+"""Not a right: the client's list of tools is the core set. Not recommended to clients, who ask for it themselves."""
 SCOPES: Final = (READ, PROPOSE, AGENTS, DIAGNOSTICS)
+"""The scopes that are rights."""
+KNOWN_SCOPES: Final = (*SCOPES, CORE)
 USUAL_SCOPES: Final = (READ, PROPOSE, AGENTS)
 """Scopes that clients are recommended to request, and the default if they request none."""
 DIAGNOSTICS_PERMISSION: Final = "settings.manage"
@@ -29,7 +33,7 @@ def grantable(scopes: Iterable[str], actor: Actor) -> list[str]:
         wanted.discard(DIAGNOSTICS)
     if not actor.can(AGENTS_PERMISSION):
         wanted.discard(AGENTS)
-    return [scope for scope in SCOPES if scope in wanted]
+    return [scope for scope in KNOWN_SCOPES if scope in wanted]
 
 
 def add_agents(scopes: Iterable[str], propose_starts_agents: bool) -> frozenset[str]:
@@ -42,10 +46,10 @@ class KnownScopes(BaseScopes):  # type: ignore[misc]  # the library has no types
     """The scopes for the library."""
 
     def get_all_scopes(self) -> dict[str, str]:
-        return {scope: scope for scope in SCOPES}
+        return {scope: scope for scope in KNOWN_SCOPES}
 
     def get_available_scopes(self, *args: object, **kwargs: object) -> list[str]:
-        return [*SCOPES]
+        return [*KNOWN_SCOPES]
 
     def get_default_scopes(self, *args: object, **kwargs: object) -> list[str]:
         return [*USUAL_SCOPES]

@@ -23,7 +23,7 @@ from proofroom.oauth.addresses import is_resource, resource
 from proofroom.oauth.client_assertions import has_assertion, must_sign, signing_client
 from proofroom.oauth.connections import find_consent, revoke_family
 from proofroom.oauth.models import OAuthClient
-from proofroom.oauth.scopes import SCOPES, USUAL_SCOPES
+from proofroom.oauth.scopes import CORE, KNOWN_SCOPES, USUAL_SCOPES
 from proofroom.oauth.signing_keys import BadSignature
 from proofroom.oauth.token_values import hash_value
 
@@ -81,7 +81,9 @@ class ConnectionValidator(OAuth2Validator):  # type: ignore[misc]  # the library
     ) -> bool:
         """Ignore unknown scopes. The response names the granted ones."""
         # Clients often ask for scopes of OpenID Connect too, such as "openid".
-        request.scopes = [scope for scope in scopes if scope in SCOPES] or [*USUAL_SCOPES]
+        found = [scope for scope in scopes if scope in KNOWN_SCOPES]
+        # The core set alone asks for no right, so it comes with the usual ones.
+        request.scopes = found if set(found) - {CORE} else [*USUAL_SCOPES, *found]
         return True
 
     def validate_grant_type(
