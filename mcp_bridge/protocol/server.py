@@ -389,4 +389,5 @@ def _tools_of(
         return wire.ListToolsResult(tools=[*map(tool_description, usable.values())]), state
     names = dict.fromkeys((*CORE_TOOLS, *sorted(enabled.names())))
     listed = [usable[name] for name in names if name in usable]
-    return wire.ListToolsResult(tools=[*map(core_description, listed)]), state
+    # Clients must not answer it from their cache after they enabled a tool.
+    return wire.ListToolsResult(tools=[*map(core_description, listed)], ttl_ms=0), state

@@ -278,7 +278,8 @@ class ChangeFeed:
         is_due = not is_listening() and time.monotonic() >= self._look_at_access_at
         has_access_changed = self._has_access_changed or is_due
         self._has_access_changed = False
-        self._look_at_access_at = time.monotonic() + ACCESS_SECONDS
+        if has_access_changed:
+            self._look_at_access_at = time.monotonic() + ACCESS_SECONDS
         try:
             found = await self._workers.run(read_changes, tail, subscribers, has_access_changed)
             self._is_failing = False

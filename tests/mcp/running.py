@@ -133,16 +133,26 @@ def _wait_until_healthy(server: Running, log: Path) -> None:
 
 @asynccontextmanager
 async def connected(
-    server: Running, transport: str, mode: str = "auto", headers: dict[str, str] | None = None
+    server: Running,
+    transport: str,
+    mode: str = "auto",
+    headers: dict[str, str] | None = None,
+    *,
+    query: str = "",
+    **options: Any,
 ) -> Any:
-    """Yield the SDK's client over `sse`, `http` or `stdio`; `mode` is `auto` or `legacy`."""
+    """Yield the SDK's client over `sse`, `http` or `stdio`; `mode` is `auto` or `legacy`.
+
+    `query` follows the address of HTTP transports. `options` are the client's own.
+    """
+    url = f"{server.url}/mcp{query}"
     if transport == "sse":
-        async with Client(sse_client(f"{server.url}/mcp", headers=headers), mode=mode) as client:
+        async with Client(sse_client(url, headers=headers), mode=mode, **options) as client:
             yield client
     elif transport == "http":
         async with httpx2.AsyncClient(headers=headers, timeout=20) as http:
-            link = streamable_http_client(f"{server.url}/mcp", http_client=http)
-            async with Client(link, mode=mode) as client:
+            link = streamable_http_client(url, http_client=http)
+            async with Client(link, mode=mode, **options) as client:
                 yield client
     else:
         command = StdioServerParameters(
@@ -151,5 +161,5 @@ async def connected(
             cwd=ROOT,
             env=environment(server.data),
         )
-        async with Client(stdio_client(command), mode=mode) as client:
+        async with Client(stdio_client(command), mode=mode, **options) as client:
             yield client

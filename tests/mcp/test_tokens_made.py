@@ -56,6 +56,7 @@ def test_threat_41_a_token_answers_its_secret_once_and_keeps_its_hash() -> None:
         "tools": ["get_post_context", "list_posts"],
         "diagnostics": False,
         "startsAgents": True,
+        "toolSet": "all",
     }
 
 
