@@ -1,14 +1,19 @@
 #!/usr/bin/env python
 """The command line of the project: `./manage.py help` lists the commands."""
 
-import os
 import sys
 
 
 def main() -> None:
-    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+    from django.core.exceptions import ImproperlyConfigured
     from django.core.management import execute_from_command_line
 
+    from cms_project.settings_module import choose_settings
+
+    try:
+        choose_settings()
+    except ImproperlyConfigured as error:
+        sys.exit(str(error))
     execute_from_command_line(sys.argv)
 
 

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import gc
-import os
 from importlib import import_module
 from importlib.util import find_spec
 
 import django
 
 from cms_project.requests import Utf8ASGIHandler
+from cms_project.settings_module import choose_settings
 
 # Nothing is garbage during startup. Looking for it would take a sixth of the startup time.
 gc.disable()
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+choose_settings()
 django.setup(set_prefix=False)
 http = Utf8ASGIHandler()
 

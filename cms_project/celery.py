@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import sys
 from typing import Any
 
@@ -15,11 +14,12 @@ from django.conf import settings
 from kombu.transport import TRANSPORT_ALIASES
 
 from cms_project.lane import AGENTS_QUEUE, is_lane_process, queues_of
+from cms_project.settings_module import choose_settings
 
 logger = logging.getLogger(__name__)
 
 TRANSPORT_ALIASES["filesystem"] = "cms_project.file_queue:Transport"
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+choose_settings()
 
 
 class ProjectLoader(AppLoader):

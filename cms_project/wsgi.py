@@ -1,15 +1,15 @@
 """HTTP for production servers with threads."""
 
 import gc
-import os
 
 import django
 
 from cms_project.requests import Utf8WSGIHandler
+from cms_project.settings_module import choose_settings
 
 # Nothing is garbage during startup. Looking for it would take a sixth of the startup time.
 gc.disable()
-os.environ.setdefault("DJANGO_SETTINGS_MODULE", "cms_project.settings")
+choose_settings()
 
 django.setup(set_prefix=False)
 
