@@ -31,10 +31,10 @@ def _form() -> None:
     contact_form()
 
 
-def run(*args: str) -> str:
+def run(*args: str, stderr: io.StringIO | None = None) -> str:
     make.user("admin")
     out = io.StringIO()
-    call_command("personal_data", *args, stdout=out)
+    call_command("personal_data", *args, stdout=out, stderr=stderr or io.StringIO())
     return out.getvalue()
 
 
@@ -182,6 +182,42 @@ def test_the_command_erases_nothing_without_an_answer(monkeypatch: pytest.Monkey
         run("erase", ANNA)
 
     assert FormSubmission.objects.count() == 1
+
+
+def test_the_command_says_where_it_wrote(tmp_path: Path) -> None:
+    submit(email=ANNA)
+    file, errors = tmp_path / "anna.zip", io.StringIO()
+
+    said = run("export", ANNA, str(file), "--json", stderr=errors)
+
+    assert errors.getvalue() == f"Written to {file}\n"
+    assert json.loads(said)["state"] == "done"
+
+
+def test_the_command_names_what_goes_before_it_erases(monkeypatch: pytest.MonkeyPatch) -> None:
+    submit(email=ANNA)
+    asked: list[str] = []
+
+    def answer(question: str) -> str:
+        asked.append(question)
+        return "anna"
+
+    monkeypatch.setattr("builtins.input", answer)
+    with pytest.raises(CommandError, match="the answer was not the address"):
+        run("erase", ANNA)
+
+    assert "  - Submissions of forms: 1 (deleted)" in asked[0]
+    assert "It cannot be undone" in asked[0]
+    assert FormSubmission.objects.count() == 1
+    monkeypatch.setattr("builtins.input", lambda question: ANNA.upper())
+    run("erase", ANNA)
+    assert FormSubmission.objects.count() == 0
+
+
+def test_the_command_asks_nothing_where_nothing_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("builtins.input", lambda question: pytest.fail("asked"))
+
+    assert "Nothing found." in run("erase", "nobody@example.com")
 
 
 def test_the_command_refuses_what_the_service_does(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.errors import CmsError
 from proofroom.core.privacy.declarations import retentions
+from proofroom.core.privacy.kinds import Erasure
 from proofroom_apps.privacy.models import PersonalDataRequest, RequestAction
 from proofroom_apps.privacy.presenters import NOT_SEARCHED, results_of
 from proofroom_apps.privacy.services.export_file import open_export
@@ -79,16 +80,19 @@ class Command(BaseCommand):
 
     def _erase(self, actor: Actor, options: dict[str, Any]) -> None:
         if options["dry_run"] or not options["yes"]:
-            self._show(self._run(RequestAction.SEARCH, actor, options), options)
-        if options["dry_run"]:
-            return
-        if not options["yes"]:
+            found = self._run(RequestAction.SEARCH, actor, options)
+            self._show(found, options)
+            if options["dry_run"]:
+                return
+            if not any(result.found for result in results_of(found)):
+                self.stderr.write("Nothing was erased: nothing was found.")
+                return
             try:
-                answer = input(f"Erase this? Type {options['email']} to confirm: ")
+                answer = input(_question(found, options["email"]))
             except EOFError:
                 raise CommandError("Nothing was erased: nobody can confirm. Use --yes.") from None
             if answer.strip().lower() != options["email"].strip().lower():
-                raise CommandError("Nothing was erased.")
+                raise CommandError("Nothing was erased: the answer was not the address.")
         self._show(self._run(RequestAction.ERASE, actor, options), options)
 
     def _write(self, job: PersonalDataRequest, actor: Actor, name: str) -> None:
@@ -105,6 +109,8 @@ class Command(BaseCommand):
                 raise CommandError(f"Cannot write {name}: {error.strerror}.") from None
             with os.fdopen(file, "wb") as target:
                 shutil.copyfileobj(source, target)
+        # Not on standard output, which --json uses.
+        self.stderr.write(f"Written to {name}")
 
     def _show(self, job: PersonalDataRequest, options: dict[str, Any]) -> None:
         results = results_of(job)
@@ -137,3 +143,17 @@ class Command(BaseCommand):
             self.stdout.write(str(NOT_SEARCHED))
         for sentence in job.copies:
             self.stdout.write(f"- {sentence}")
+
+
+def _question(found: PersonalDataRequest, email: str) -> str:
+    """Return the question before an erasure. It names what goes and what stays."""
+    results = results_of(found)
+    goes = [result for result in results if result.erasure != Erasure.KEPT]
+    stays = [result for result in results if result.erasure == Erasure.KEPT]
+    lines = ["", f"This erases what the site holds about {email}. It cannot be undone:"]
+    lines += [
+        f"  - {result.label}: {result.found} ({result.erasure_label.lower()})" for result in goes
+    ]
+    if stays:
+        lines += ["This stays:", *(f"  - {result.label}: {result.found}" for result in stays)]
+    return "\n".join([*lines, f"Type {email} to confirm: "])
