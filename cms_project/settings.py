@@ -106,6 +106,7 @@ INSTALLED_APPS = [
     "proofroom.taxonomies",
     "proofroom_apps.website",
     "proofroom_apps.previews",
+    "proofroom_apps.reviewers",
     "proofroom_apps.editorial",
     "proofroom_apps.feedback",
     "proofroom_apps.privacy",
@@ -422,6 +423,7 @@ DAILY_TASKS = (
     "mcp_bridge.tasks.prune_calls",
     "accounts.tasks.purge_sign_ins",
     "feedback.tasks.prune_feedback",
+    "reviewers.tasks.forget_old_links",
 )
 # Cron times instead of intervals: a scheduler that restarts without its file would begin a new interval. Twice a day,
 # so that a scheduler which restarts at the same time every day misses none.

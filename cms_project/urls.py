@@ -36,6 +36,7 @@ APPS = (
     "proofroom.taxonomies",
     "proofroom_apps.menus",
     "proofroom_apps.previews",
+    "proofroom_apps.reviewers",
     "proofroom_apps.feedback",
     "proofroom_apps.privacy",
     "content",

@@ -83,7 +83,14 @@ LIST_EVENTS: Final = frozenset(
 )
 """Events that may change the list of resources."""
 UNCHANGED_EVENTS: Final = frozenset(
-    {"post.exported", "post.preview-link.created", "post.preview-link.revoked"}
+    {
+        "post.exported",
+        "post.preview-link.created",
+        "post.preview-link.revoked",
+        "post.reviewer-link.created",
+        "post.reviewer-link.revoked",
+        "post.reviewer-advice.given",
+    }
 )
 """Events of a post that do not change it."""
 

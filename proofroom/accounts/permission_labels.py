@@ -82,6 +82,7 @@ LABELS: Final[dict[str, StrPromise]] = {
     "posts.view": gettext_lazy("View posts, including drafts"),
     "privacy.manage": gettext_lazy("Export and erase a person’s data"),
     "redirects.edit": gettext_lazy("Create and edit redirects"),
+    "reviewers.invite": gettext_lazy("Create links for reviewers without an account"),
     "seo.manage": gettext_lazy("Change SEO settings"),
     "settings.manage": gettext_lazy("Change site settings and read the activity log"),
     "taxonomies.edit": gettext_lazy("Create and edit terms"),

@@ -66,6 +66,7 @@ _EDITOR = _TRANSLATOR | {
     "forms.submissions",
     "globals.edit",
     "redirects.edit",
+    "reviewers.invite",  # people only
     "urlPatterns.edit",
     "agents.view",
     "agents.dropdown",

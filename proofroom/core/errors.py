@@ -49,6 +49,13 @@ class NotFound(CmsError):
     code = "not_found"
 
 
+class Gone(CmsError):
+    """The object existed, and has ended."""
+
+    status = 410
+    code = "gone"
+
+
 class Conflict(CmsError):
     """The object changed in the meantime. `current` is its version now, if it has one."""
 

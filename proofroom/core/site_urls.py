@@ -85,3 +85,8 @@ def page_in_markdown(path: str) -> str | None:
 def preview_url(token: str) -> str:
     """Return the absolute URL for a preview token."""
     return absolute(f"/preview/{token}")
+
+
+def reviewer_url(token: str) -> str:
+    """Return the absolute URL for the token of a reviewer link."""
+    return absolute(f"/preview/changes/{token}")

@@ -50,6 +50,7 @@ from proofroom_apps.editorial.posts.trash import delete, trash
 from proofroom_apps.editorial.posts.variations import variations
 from proofroom_apps.editorial.review.decisions import review
 from proofroom_apps.editorial.review.edit_change import review_edit
+from proofroom_apps.editorial.review.reviewers import reviewers
 from proofroom_apps.editorial.translations.post_translations import translations
 from proofroom_apps.editorial.translations.side_by_side import translate
 
@@ -228,6 +229,7 @@ class PostAdmin(ListAdmin[Post]):
             ),
             path("<uuid:post_id>/variations/", wrap(variations), name="content_post_variations"),
             path("<uuid:post_id>/previews/", wrap(previews), name="content_post_previews"),
+            path("<uuid:post_id>/reviewers/", wrap(reviewers), name="content_post_reviewers"),
             path(
                 "<uuid:post_id>/history/",
                 wrap(RedirectView.as_view(pattern_name="admin:content_post_revisions")),

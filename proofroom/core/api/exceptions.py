@@ -30,6 +30,7 @@ _CODES = {
     404: "not_found",
     405: "method_not_allowed",
     406: "not_acceptable",
+    410: "gone",
     413: "too_large",
     415: "unsupported_media_type",
     429: "too_many_requests",

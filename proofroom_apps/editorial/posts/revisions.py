@@ -30,9 +30,11 @@ from proofroom.core.content_scope import Scoped
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
+from proofroom_apps.editorial.posts.advice import describe_advice
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, split_switch
 from proofroom_apps.editorial.posts.rejections import rejections_of
 from proofroom_apps.editorial.posts.undo import offer_undo_revert
+from proofroom_apps.reviewers.advice import advice_history
 
 _PAGE_SIZE = 50
 _LATEST: Final = 10
@@ -127,7 +129,9 @@ def _describe(
     `later` is the next newer revision, if they are not the latest.
     """
     if not found:
-        return _status_lines(post)
+        return sorted(
+            [*_status_lines(post), *_advice_lines(post)], key=lambda line: line.at, reverse=True
+        )
     names = module_names(live)
     before_last = rows.filter(version__lt=found[-1].version).first()
     # The state saved before a change is shown on the page of the change that led to it.
@@ -139,6 +143,12 @@ def _describe(
     moves = [
         line
         for line in _status_lines(post)
+        if (before_last is None or line.at >= oldest.created_at)
+        and (newest is None or line.at < newest.created_at)
+    ]
+    advice = [
+        line
+        for line in _advice_lines(post)
         if (before_last is None or line.at >= oldest.created_at)
         and (newest is None or line.at < newest.created_at)
     ]
@@ -163,7 +173,7 @@ def _describe(
                 is_current=later is None and row is found[0],
             )
         )
-    return sorted([*moves, *lines], key=lambda line: line.at, reverse=True)
+    return sorted([*moves, *advice, *lines], key=lambda line: line.at, reverse=True)
 
 
 def _status_lines(post: Post) -> list[HistoryLine]:
@@ -192,6 +202,19 @@ def _status_lines(post: Post) -> list[HistoryLine]:
         lines.append(HistoryLine(at=at, reason=reason, who=who or _("Site (automatic)")))
     lines.reverse()
     return lines
+
+
+def _advice_lines(post: Post) -> list[HistoryLine]:
+    """Return the lines for what reviewers without an account said. One query."""
+    return [
+        HistoryLine(
+            at=given.at,
+            reason=_("Advice of a reviewer: %(advice)s")
+            % {"advice": describe_advice(given.yes, given.no, given.comments)},
+            who=given.name,
+        )
+        for given in advice_history(post)
+    ]
 
 
 def _changes_in_words(revision: Revision, document: PostDocument, names: Mapping[str, str]) -> str:

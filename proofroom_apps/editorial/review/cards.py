@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final
@@ -41,6 +41,8 @@ from proofroom_apps.editorial.review.source_text import (
     source_texts,
     without_agreeing_facts,
 )
+from proofroom_apps.reviewers.advice import advice_by_path
+from proofroom_apps.reviewers.models import ReviewerAdvice, ReviewerLink
 
 _DECISION_LABELS: Final[Mapping[str, Promise]] = {"accept": _("Accept"), "reject": _("Reject")}
 
@@ -82,6 +84,7 @@ class ReviewCard:
     passages_accepted: Collection[str] = ()
     passages_rejected: Collection[str] = ()
     source: SourceText | None = None
+    advice: Sequence[ReviewerAdvice] = ()
 
     @property
     def can_ask(self) -> bool:
@@ -137,6 +140,7 @@ class CardBuilder:
     rejected: Mapping[str, EarlierRejectionNotes]
     clients: Mapping[str, str]
     sources: Mapping[str, SourceText]
+    advice: Mapping[str, Sequence[ReviewerAdvice]]
 
     def build(self, card: ChangeCard) -> ReviewCard:
         path, mark, decided = card.path, card.mark, self.decisions.by_path
@@ -165,6 +169,7 @@ class CardBuilder:
             {name for name in passages if decided.get(name) == "accept"},
             {name for name in passages if decided.get(name) == "reject"},
             source,
+            self.advice.get(path, ()),
         )
 
     def retry_action(self, card: ChangeCard) -> FieldAction | None:
@@ -185,7 +190,13 @@ class CardBuilder:
 
 
 def build_layer_cards(
-    request: HttpRequest, layers: Layers, view: LayerView, decisions: Decisions, *, may_edit: bool
+    request: HttpRequest,
+    layers: Layers,
+    view: LayerView,
+    decisions: Decisions,
+    *,
+    may_edit: bool,
+    reviewer_links: Iterable[ReviewerLink] = (),
 ) -> ReviewLayer:
     """Return the groups of a layer. At most ten queries; one more for a translation."""
     references = references_of(view.changes, view.document, view.below, who=actor_of(request))
@@ -193,11 +204,12 @@ def build_layer_cards(
     judgements = read_judgements(layers.post, view)
     groups = cards_of_layer(view, references, judgements, is_live=is_live)
     marks = [card.mark for group in groups for card in group.cards if card.mark]
+    seen = {change.path: fingerprint(change) for change in view.changes}
     builder = CardBuilder(
         decisions,
         describe_runs(request, (mark.run_id for mark in marks)),
         find_agent_accounts(marks),
-        {change.path: fingerprint(change) for change in view.changes},
+        seen,
         editable_paths(view) if may_edit else (),
         field_actions(request, layers.post),
         layers.ai_review.document,
@@ -205,6 +217,7 @@ def build_layer_cards(
         load_earlier_rejections(layers.post, view),
         client_names((mark.principal for mark in marks), actor_of(request)),
         source_texts(layers.post, view, actor_of(request)),
+        advice_by_path(reviewer_links, view.layer, seen),
     )
     shown = [
         ReviewGroup(

@@ -30,6 +30,8 @@ from proofroom_apps.editorial.posts.post_pages import (
 from proofroom_apps.editorial.review.cards import Decisions, build_layer_cards
 from proofroom_apps.editorial.review.confirmations import find_next_review
 from proofroom_apps.editorial.review.publish_offer import PublishOffer, offer_publishing
+from proofroom_apps.editorial.review.reviewers import reviewers_panel
+from proofroom_apps.reviewers.links import links_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,10 @@ def show(
     right = "posts.review.approve" if is_review else "posts.ai-review.approve"
     other = layers.ai_review if is_review else layers.review
     may_write = may_edit(request, post, view.layer)
-    shown = build_layer_cards(request, layers, view, decisions, may_edit=may_write)
+    links = links_of(post)
+    shown = build_layer_cards(
+        request, layers, view, decisions, may_edit=may_write, reviewer_links=links
+    )
     cards = shown.cards
     counts = Counter(card.decision for card in cards)
     flagged = sum(card.card.is_flagged for card in cards)
@@ -100,6 +105,8 @@ def show(
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
+        "reviewers": reviewers_panel(request, post, view, shown.digest, links) if cards else None,
+        "has_advice": any(card.advice for card in cards),
         "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
         "blocked": blocked_publication(layers, view) if is_review or publishing else [],
         "checks_url": post_url("checks", post, f"?layer={view.layer}"),

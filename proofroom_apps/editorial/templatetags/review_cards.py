@@ -94,6 +94,8 @@ class _CardDrawer:
         warnings = _NOTHING
         if shown.was or card.flags or card.rules or shown.rejected is not None:
             warnings = self._render("card_warnings", shown=shown, card=card)
+        if shown.advice:
+            warnings += self._render("card_advice", advice=shown.advice)
         return self._cards.fill(
             {
                 **self._of_page,
