@@ -31,6 +31,7 @@ GROUP_LABELS: Final[dict[str, StrPromise]] = {
     "posts": gettext_lazy("Posts"),
     "privacy": gettext_lazy("Personal data"),
     "redirects": gettext_lazy("Redirects"),
+    "reviewers": gettext_lazy("Reviewers"),
     "seo": gettext_lazy("SEO"),
     "settings": gettext_lazy("Settings"),
     "taxonomies": gettext_lazy("Terms"),

@@ -117,6 +117,8 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_oauth.OAuthClientKeys": SECRETS,
     "proofroom_oauth.OAuthConnection": SECRETS,
     "proofroom_previews.PreviewLink": SECRETS,
+    "proofroom_reviewers.ReviewerAdvice": HISTORY,
+    "proofroom_reviewers.ReviewerLink": SECRETS,
     "proofroom_privacy.ExportChunk": WORK,
     "proofroom_privacy.PersonalDataRequest": WORK,
     "proofroom_shared_content.ApprovalRule": SETTINGS,

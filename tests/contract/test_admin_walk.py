@@ -67,6 +67,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/post/<post_id>/delete/": EDITORS,
     "content/post/<post_id>/preview/": PEOPLE,
     "content/post/<post_id>/previews/": EDITORS,
+    "content/post/<post_id>/reviewers/": EDITORS,
     "content/post/<post_id>/review/edit/": EDITORS,
     "content/post/<post_id>/revisions/<revision_id>/restore/": EDITORS,
     "proofroom_feedback/feedback/": PEOPLE,

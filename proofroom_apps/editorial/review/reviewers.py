@@ -130,7 +130,7 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
                 post_id=post.pk,
                 actor=actor_of(request),
                 name=form.cleaned_data["name"],
-                digest=request.POST.get("digest", ""),
+                digest=request.POST.get("seen", ""),
                 paths=request.POST.getlist("paths") or None,
                 hours=form.cleaned_data["expiresInHours"],
             )

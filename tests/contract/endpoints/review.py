@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from content.models import Layer, Provenance, Revision
+from proofroom_apps.reviewers.links import create_reviewer_link
+from proofroom_apps.reviewers.models import ReviewerLink
 from tests import make
 from tests.api_client import ApiClient
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
@@ -19,6 +23,9 @@ def scene() -> Names:
         for layer in ("review", "ai-review"):
             url = f"/api/posts/{post.pk}/changes?layer={layer}"
             digests[f"{layer} {when}"] = ApiClient("editor").read(url)["digest"]
+    link, _token = create_reviewer_link(
+        post_id=post.pk, actor=make.actor("editor"), name="Ada", digest=digests["review now"]
+    )
     newest, oldest = post.revisions.order_by("-version")[:2]
     return {
         "post_id": str(post.pk),
@@ -27,12 +34,17 @@ def scene() -> Names:
         "digest": digests["review now"],
         "old_digest": digests["review then"],
         "old_ai_digest": digests["ai-review then"],
+        "reviewer_link_id": str(link.pk),
     }
 
 
 def grow_revisions(number: int) -> None:
     newest = Revision.objects.order_by("-version")[:1].get()
     make.copies(newest, number, version=lambda place: newest.version + 1 + place)
+
+
+def grow_reviewer_links(number: int) -> None:
+    make.copies(ReviewerLink.objects.all()[:1].get(), number, token_hash=lambda _: uuid4().hex)
 
 
 def grow_provenance(number: int) -> None:
@@ -77,6 +89,21 @@ ENDPOINTS = [
         invalid=({"paths": ["post.nonsense"]}, "paths"),
         stale={"digest": "<old_ai_digest>"},
     ),
+    Endpoint(
+        "GET /api/posts/<post_id>/reviewer-links",
+        EDITORS,
+        invalid=("?page=x", "page"),
+        grow=grow_reviewer_links,
+    ),
+    Endpoint(
+        "POST /api/posts/<post_id>/reviewer-links",
+        EDITORS,
+        201,
+        body={"name": "Ada", "digest": "<digest>", "expiresInHours": 24},
+        invalid=({"name": "Ada", "digest": "<digest>", "expiresInHours": 721}, "expiresInHours"),
+        stale={"name": "Ada", "digest": "<old_digest>"},
+    ),
+    Endpoint("DELETE /api/posts/<post_id>/reviewer-links/<reviewer_link_id>", EDITORS),
     Endpoint(
         "GET /api/posts/<post_id>/revisions",
         PEOPLE,

@@ -55,6 +55,7 @@ LIVE: Final = frozenset(
         "proofroom_imports.ImportedObject",
         "proofroom_briefs.Brief", "proofroom_menus.Menu", "content.ModuleGroup", "content.ModuleInstance",
         "proofroom_privacy.ExportChunk", "proofroom_privacy.PersonalDataRequest",
+        "proofroom_reviewers.ReviewerAdvice", "proofroom_reviewers.ReviewerLink",
         "proofroom_shared_content.ApprovalRule",
         "proofroom_shared_content.SharedProposal", "proofroom_shared_content.SharedRevision",
         "content.Post: live", "content.PostJob", "content.PostJobItem",
