@@ -137,9 +137,9 @@ def open_page(chromium: Any, live_server: Any) -> Iterator[OpenPage]:
             "console",
             lambda said: (
                 problems.append(f"{page.url}: {said.text}")
-                # A form shown again with its errors is no failure.
+                # A form shown again with its errors is no failure, nor is a link that has ended.
                 if said.type == "error"
-                and not re.search("status of (409|422)", said.text)
+                and not re.search("status of (409|410|422)", said.text)
                 and not (blocks_handlers and _HANDLER in said.text)
                 else None
             ),

@@ -151,7 +151,9 @@ def test_proposed_html_is_text() -> None:
     answer(made, comment__post__title="<b onclick=z>bold</b>")
     for page in (
         guest(made),
-        ApiClient("editor").get(f"/admin/content/post/{post.pk}/review/?layer=review").content.decode(),
+        ApiClient("editor")
+        .get(f"/admin/content/post/{post.pk}/review/?layer=review")
+        .content.decode(),
     ):
         assert "<script>alert" not in page
         assert "<img src=x" not in page
@@ -174,7 +176,10 @@ def test_a_link_ends_when_its_content_moves(what: str) -> None:
         make.staged(post, {"title": "Better still"}, layer=Layer.REVIEW)
     elif what == "approved":
         layers.approve(
-            post_id=post.pk, actor=make.actor("editor"), digest=digest_of(post), paths=["post.title"]
+            post_id=post.pk,
+            actor=make.actor("editor"),
+            digest=digest_of(post),
+            paths=["post.title"],
         )
     elif what == "rejected":
         layers.reject(

@@ -144,6 +144,9 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if form.is_bound:
         save_form(form, create)
     paths = set(request.POST.getlist("paths"))
+    status = 422 if form.errors else 200
+    if made:
+        form, paths = ReviewerForm(), set()
     context = {
         "rows": [_row(link, layers.view(Layer(link.layer))) for link in links_of(post)],
         "form": form,
@@ -161,7 +164,7 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
         context,
         title=_("Reviewers: %(title)s") % {"title": title_in(post, layers)},
         tab=view.layer,
-        status=422 if form.errors else 200,
+        status=status,
     )
 
 
