@@ -1,4 +1,4 @@
-"""Notifications for those who invited a reviewer."""
+"""Notifications for people who invited a reviewer."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def test_a_link_shows_its_changes_and_takes_advice() -> None:
     assert "Thank you" in Client().get(path_of(made) + "?sent=1").content.decode()
     [listed] = ApiClient("editor").read(f"/api/posts/{post.pk}/reviewer-links")["data"]
     assert listed["state"] == "open"
-    assert {one["path"]: (one["verdict"], one["comment"]) for one in listed["advice"]} == {
+    assert {one["path"]: (one["answer"], one["comment"]) for one in listed["advice"]} == {
         "post.title": ("yes", ""),
         "post.excerpt": (None, "Too long?\nShorten it."),
     }

@@ -36,11 +36,11 @@ StateText = Literal["open", "revoked", "expired", "changed", "closed"]
 
 
 class AdviceAnswer(Answer):
-    """What a reviewer said to one change. `verdict` is null if they only left a comment."""
+    """What a reviewer said to one change. `answer` is null if they only left a comment."""
 
     path: str
     label: str
-    verdict: Literal["yes", "no"] | None
+    answer: Literal["yes", "no"] | None
     comment: str
     given_at: datetime
 
@@ -109,7 +109,7 @@ class ReviewerLinkViewSet(ApiViewSet):
                 state=state_of(row, layers.view(Layer(row.layer))).value,
                 created_by=PersonAnswer(id=row.created_by_id, username=row.created_by_name),
                 advice=[
-                    AdviceAnswer.of(one, verdict=one.verdict or None)
+                    AdviceAnswer.of(one, answer=one.verdict or None)
                     for one in sorted(row.advice.all(), key=lambda one: one.pk)
                 ],
             )
