@@ -44,6 +44,7 @@ SUBSCRIBERS = {
     "notifications.notify.post.schedule-failed",
     "notifications.notify.review.decided",
     "notifications.notify.review.waiting",
+    "notifications.notify.reviewer.advice",
     "notifications.notify.shared.decided",
     "notifications.notify.shared.waiting",
     "notifications.notify.webhook.disabled",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
@@ -46,6 +47,8 @@ from proofroom_apps.reviewers.links import (
 )
 from proofroom_apps.reviewers.models import NAME_MAX, ReviewerLink, Verdict
 
+_MAX_ROWS: Final = 10
+"""Maximum number of links on the review screen: each is compared with the changes."""
 _STATE_LABELS: Final = {
     LinkState.OPEN: gettext_lazy("open"),
     LinkState.REVOKED: gettext_lazy("revoked"),
@@ -103,7 +106,8 @@ def reviewers_panel(
     """Return the panel of a layer; None if the user may not invite reviewers. No query."""
     if not may(request, "reviewers.invite", post):
         return None
-    rows = [_row(link, view) for link in links if link.layer == view.layer]
+    newest = islice((link for link in links if link.layer == view.layer), _MAX_ROWS)
+    rows = [_row(link, view) for link in newest]
     return ReviewersPanel(rows, ReviewerForm(auto_id="reviewer_%s"), _url(post, view.layer), digest)
 
 
