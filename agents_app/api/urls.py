@@ -13,6 +13,7 @@ BatchViewSet = LazyViewSet("agents_app.api.batches.BatchViewSet")
 BudgetViewSet = LazyViewSet("agents_app.api.budgets.BudgetViewSet")
 EstimateViewSet = LazyViewSet("agents_app.api.budgets.EstimateViewSet")
 UsageViewSet = LazyViewSet("agents_app.api.budgets.UsageViewSet")
+RehearsalViewSet = LazyViewSet("agents_app.api.rehearsals.RehearsalViewSet")
 RunViewSet = LazyViewSet("agents_app.api.runs.RunViewSet")
 
 urlpatterns = [
@@ -35,6 +36,7 @@ urlpatterns = [
     path("agent-budgets", BudgetViewSet.as_view({"get": "list"})),
     path("agent-budgets/<str:agent_id>", BudgetViewSet.as_view({"put": "update"})),
     path("agent-usage", UsageViewSet.as_view({"get": "list"})),
+    path("rehearsals", RehearsalViewSet.as_view({"post": "rehearse"})),
     path("public/agents/<str:agent_id>/run", TriggerViewSet.as_view({"post": "run"})),
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),

@@ -207,6 +207,14 @@ def account_of(agent: AgentDefinition) -> User | None:
     return user if user.is_active and user.role == "ai_agent" else None
 
 
+def has_usable_account(agent: AgentDefinition) -> bool:
+    """Return True if `account_of` would return an account. Creates none. One query."""
+    if not agent.user_account.enabled:
+        return system_agent_user(settings.CMS_ENV.mcp_system_user_id) is not None
+    user = User.objects.filter(agent_id=agent.id).first()
+    return user is None or (user.is_active and user.role == "ai_agent")
+
+
 def bootstrap_agent_users() -> int:
     """Create the accounts of agents at start. Return the number of agents that have one."""
     if settings.CMS_ENV.agent_users_bootstrap_disabled:

@@ -82,7 +82,9 @@ class _Habit:
     is_known: bool
 
 
-def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> Estimate:
+def estimate(
+    agent: AgentDefinition, posts: Sequence[Post], words: str = "", *, scope: str = Scope.BULK
+) -> Estimate:
     """Return the estimated usage of one run on each post. A dozen queries for any number of posts."""
     left = remaining_budgets(agent.id)
     try:
@@ -97,7 +99,7 @@ def estimate(agent: AgentDefinition, posts: Sequence[Post], words: str = "") -> 
     habit, most_out = _habit(agent), agent.llm_config.options.max_tokens or DEFAULT_ANSWER_TOKENS
     # A run without tools sends one request, and another for each refused answer.
     tries = settings.CMS_ENV.agent_step_cap if agent.llm_config.use_mcp else 1 + MAX_RETRIES
-    sizes = _sizes(agent, posts, words)
+    sizes = _sizes(agent, posts, words, scope)
     probable = [_cost(choice, size, habit.requests, habit.output_tokens) for size in sizes]
     most = [_cost(choice, size, tries, tries * most_out) for size in sizes]
     return Estimate(
@@ -142,9 +144,9 @@ def _habit(agent: AgentDefinition) -> _Habit:
     return _Habit(requests, round(median(row[1] for row in found)), is_known=True)
 
 
-def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str) -> list[int]:
+def _sizes(agent: AgentDefinition, posts: Sequence[Post], words: str, scope: str) -> list[int]:
     """Return the input tokens of the first request for each post. Five queries."""
-    run = AgentRun(agent_id=agent.id, scope=Scope.BULK, open_ended_context=words)
+    run = AgentRun(agent_id=agent.id, scope=scope, open_ended_context=words)
     documents = [layers.ai_review.document for layers in open_layers_of_many(posts)]
     ids = {
         module.instance_id

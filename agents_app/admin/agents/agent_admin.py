@@ -18,6 +18,7 @@ from agents_app.admin.agents.definition_labels import (
     row_of,
     username_of,
 )
+from agents_app.admin.agents.rehearsal_page import show_rehearsal
 from agents_app.admin.labels import state_badge
 from agents_app.admin.prompt_versions import show_prompt, versions_context
 from agents_app.admin.run_dialog.form import (
@@ -81,6 +82,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
             return self.admin_site.admin_view(view)
 
         own = [
+            path("rehearsal/", wrap(show_rehearsal), name="agents_app_rehearsal"),
             path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
             path("<slug:agent_id>/limit/", wrap(limit), name=f"{_NAME}_limit"),
             path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),

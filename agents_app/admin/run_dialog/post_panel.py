@@ -43,6 +43,9 @@ def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
         "agents": [(agent, f"{start_url}?{urlencode({'agent': agent.id})}") for agent in agents],
         "latest": [(run, agent_name(run.agent_id)) for run in latest],
         "start_url": start_url,
+        "rehearsal_url": f"{reverse('admin:agents_app_rehearsal')}?post={post.pk}"
+        if may(request, "agents.view")
+        else "",
         "runs_url": reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}",
     }
     return PostPanel("agents", render_to_string("admin/agents/panel.html", context, request))

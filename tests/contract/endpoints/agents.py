@@ -57,6 +57,12 @@ ENDPOINTS = [
         invalid=({"ids": []}, "ids"),
     ),
     Endpoint("POST /api/public/agents/<agent_id>/run", SECRETS, None, is_missing_404=False),
+    Endpoint(
+        "POST /api/rehearsals",
+        EDITORS,
+        body={"agentId": "<agent_id>", "postId": "<post_id>"},
+        invalid=({"postId": "<post_id>"}, "event"),
+    ),
     Endpoint("GET /api/agent-runs", EDITORS, invalid=("?status=no", "status"), grow=grow),
     Endpoint("GET /api/agent-runs/<run_id>", EDITORS),
     Endpoint("POST /api/agent-runs/<run_id>/cancel", EDITORS),
