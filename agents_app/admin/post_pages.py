@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from agents_app.admin import batches
 from agents_app.admin.run_dialog import field_run, post_panel
+from agents_app.admin.runs.causes_page import causes_url
 from content.models import Post
+from proofroom.core.admin.permissions import may
 from proofroom_apps.editorial.posts.extensions import (
     FieldActions,
     ListAction,
@@ -26,6 +29,10 @@ class AgentsOnPostPages(PostPagesExtension):
 
     def tabs(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
         return post_panel.agent_tabs(request, post)
+
+    def history_links(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
+        if may(request, "agents.view"):
+            yield PostTab("causes", _("Show causes and effects"), causes_url(post))
 
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         return field_run.field_actions(request, post)

@@ -16,6 +16,7 @@ from agents_app.definitions import agents as definitions
 from agents_app.definitions.agents import limit_agent, switch_agent
 from agents_app.models import AgentRun
 from agents_app.rehearsal import MAX_RUNS, Rehearsal, rehearse
+from proofroom.accounts.models import User
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation
 from tests import make
@@ -136,15 +137,14 @@ def test_reactions_start_the_agents_they_name(agents_dir: Path) -> None:
 
 
 def test_agents_that_would_not_start_are_named_with_the_reason(agents_dir: Path) -> None:
-    for name in ("idle", "elsewhere", "locked", "on"):
+    for name in ("idle", "elsewhere", "locked", "ready"):
         write_agent(agents_dir, name, "post.publish")
     definitions.reload()
     admin = make.actor("admin")
     switch_agent(agent_id="idle", enabled=False, actor=admin)
-    limit_agent(agent_id="elsewhere", scope=ContentScope(locales=("de",)), actor=admin)
-    account = make.agent_actor("locked").user
-    account.is_active = False
-    account.save()
+    limit_agent(agent_id="elsewhere", scope=ContentScope(locales=frozenset({"de"})), actor=admin)
+    make.agent_actor("locked")
+    User.objects.filter(agent_id="locked").update(is_active=False)
 
     found = rehearse(post_id=make.post().pk, actor=make.actor("editor"), event="post.publish")
 
@@ -152,7 +152,7 @@ def test_agents_that_would_not_start_are_named_with_the_reason(agents_dir: Path)
     assert reasons["idle"] == "The agent is turned off."
     assert reasons["elsewhere"] == "The agent is limited to other content."
     assert reasons["locked"] == "Its account is turned off."
-    assert "on" in {run.agent.id for run in found.runs}
+    assert "ready" in {run.agent.id for run in found.runs}
 
 
 def test_many_ways_end_at_the_most_runs(agents_dir: Path) -> None:

@@ -27,6 +27,7 @@ from agents_app.admin.labels import (
 )
 from agents_app.admin.run_dialog.start import start
 from agents_app.admin.runs.actions import cancel, retry, revert, use
+from agents_app.admin.runs.causes_page import show_causes_of_post, show_causes_of_run
 from agents_app.admin.runs.compare import compare
 from agents_app.admin.runs.run_history import transcript
 from agents_app.admin.runs.run_page import show, status
@@ -209,7 +210,15 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
 
         own = [
             path("start/<uuid:post_id>/", wrap(start), name="agents_app_run_start"),
+            path(
+                "causes/<uuid:post_id>/",
+                wrap(show_causes_of_post),
+                name="agents_app_causes_of_post",
+            ),
             path("<uuid:run_id>/change/", wrap(show), name="agents_app_agentrun_change"),
+            path(
+                "<uuid:run_id>/causes/", wrap(show_causes_of_run), name="agents_app_causes_of_run"
+            ),
             path("<uuid:run_id>/status/", wrap(status), name="agents_app_run_status"),
             path("<uuid:run_id>/transcript/", wrap(transcript), name="agents_app_run_transcript"),
             path("<uuid:run_id>/cancel/", wrap(cancel), name="agents_app_run_cancel"),

@@ -52,7 +52,10 @@ def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
         )
         for row in reactions_of(run)
     ]
-    context: dict[str, Any] = {"reactions": reactions}
+    context: dict[str, Any] = {
+        "reactions": reactions,
+        "causes_url": reverse("admin:agents_app_causes_of_run", args=[run.pk]),
+    }
     if chain.causes or chain.caused:
         own = _station(request, ChainLink(run=run), is_self=True)
         before = [_station(request, link) for link in chain.causes]

@@ -30,6 +30,7 @@ from agents_app.admin.run_dialog.form import for_dialog
 from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context
 from agents_app.admin.runs.run_history import story_context
+from agents_app.admin.runs.run_outcome import resulting_posts
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus, RunStep
 from agents_app.models.run import DECLINED, DECLINED_LABEL
@@ -90,6 +91,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
     is_gone = run.post is not None and run.post.deleted_at is not None
     can_be_repeated = run.is_finished and not run.is_dry and not is_gone
     has_brought = run.is_finished and (bool(run.staged) or run.posts.exists())
+    results = resulting_posts(request, run)
     actions = {
         "may_cancel": not run.is_finished and has_right,
         "may_retry": has_right and can_be_repeated,
@@ -115,6 +117,12 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         **others_context(run, actor_of(request)),
         **run_prompt_context(request, run),
         "examples": shown_examples(request, run),
+        "results": results,
+        "is_gone": is_gone,
+        # On a post, the template says so beside the list of proposals.
+        "has_no_result": run.status == RunStatus.SUCCEEDED
+        and run.post_id is None
+        and not (results or run.declined or run.summary),
     }
     if run.post is None or run.post.deleted_at is not None:
         response = page(request, _TEMPLATE, context, title=title)

@@ -107,6 +107,10 @@ class PostPagesExtension:
         """Return links above the pages of a post."""
         return ()
 
+    def history_links(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
+        """Return links for the page of the post's revisions. No query."""
+        return ()
+
     def variation_links(self, request: HttpRequest, post: Post) -> Iterable[PostTab]:
         """Return links for the page of an original's variations. No query."""
         return ()
@@ -138,6 +142,10 @@ def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
 
 def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     return [tab for each in post_pages_extensions for tab in each.tabs(request, post)]
+
+
+def history_links(request: HttpRequest, post: Post) -> list[PostTab]:
+    return [link for each in post_pages_extensions for link in each.history_links(request, post)]
 
 
 def variation_links(request: HttpRequest, post: Post) -> list[PostTab]:

@@ -31,6 +31,7 @@ from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom_apps.editorial.posts.advice import describe_advice
+from proofroom_apps.editorial.posts.extensions import history_links
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read, split_switch
 from proofroom_apps.editorial.posts.rejections import rejections_of
 from proofroom_apps.editorial.posts.undo import offer_undo_revert
@@ -105,6 +106,7 @@ def revisions(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "chosen": [line.revision.pk for line in lines if line.revision is not None][:2],
         "rejections": rejections_of(post, layers) if found.number == 1 else [],
         "may_restore": may(request, "posts.revisions.manage", post),
+        "links": history_links(request, post),
     }
     return post_page(
         request,
