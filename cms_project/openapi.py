@@ -32,6 +32,8 @@ _TAGS: Final = {
     "agent-budgets": "What agents may use in a day and in a month.",
     "agent-usage": "What agents used, by day.",
     "ai-settings": "Which providers and models answer where an agent names none.",
+    "rehearsals": "What an event or an agent would start on a post.",
+    "settings": "Settings of the site.",
     "xliff": "Texts of posts for translators.",
     "modules": "Module definitions and global modules.",
     "post-types": "What posts there are.",

@@ -99,6 +99,7 @@ INSTALLED_APPS = [
     "proofroom.webhooks",
     "proofroom.shared_content",
     "proofroom.briefs",
+    "proofroom.disclosure",
     "media",
     "content",
     "proofroom_apps.starter",

@@ -33,6 +33,7 @@ APPS = (
     "agents_app",
     "mcp_bridge",
     "proofroom.briefs",
+    "proofroom.disclosure",
     "proofroom.taxonomies",
     "proofroom_apps.menus",
     "proofroom_apps.previews",

@@ -57,6 +57,7 @@ TOPICS: Final = {
     "proofroom_menus": "admin/structure#menus",
     "proofroom_taxonomies": "admin/structure#terms",
     "proofroom_briefs": "admin/editorial-briefs",
+    "proofroom_disclosure": "admin/disclosure",
     "proofroom_briefs_brief_add": "how-to/write-an-editorial-brief",
     "brief": "admin/editorial-briefs#history",
     "proofroom_feedback": "admin#notes-on-the-site",

@@ -20,6 +20,13 @@ from django.db.models.functions import Cast
 
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
+from content.store.ai_disclosure import (
+    TEXT_COLUMNS,
+    AiDisclosure,
+    build_disclosure,
+    disclosure_columns,
+    texts_of,
+)
 from content.store.arms import PLACE_COLUMNS, parse_arms, running_arms
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
@@ -90,6 +97,8 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     if arm is not None and rows:
         members |= {"variationOf": row["original_id"], "variation": arm.name}
     members["media"] = media = _media(content_row)
+    if content_row.get("ai_origins") is not None:
+        members["disclosure"] = _disclosure(content_row)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
     body: bytes = content_row["body"].encode()
@@ -100,6 +109,28 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
     tags += [f"media:{UUID(id_).hex}" for id_ in media]
     return RenderedAnswer(body, frozenset(tags))
+
+
+def _disclosure(row: Row) -> JsonObject:
+    """Return the AI work in a post that discloses it. Parses the body, or the texts if `fields` left them out."""
+    post = orjson.loads(row["texts"] if row.get("texts") is not None else row["body"])
+    texts = texts_of(
+        post["type"],
+        {name: post[name] for name in TEXT_COLUMNS},
+        post["customFields"],
+        [
+            (one["postModuleId"], one["type"], {**one["props"], **(one["overrides"] or {})})
+            for one in post["modules"]
+            if one["scope"] != "global"
+        ],
+    )
+    found = build_disclosure(row["ai_origins"], row["ai_show"], texts) or AiDisclosure(0, "none")
+    return {
+        "share": found.share,
+        "kind": found.kind,
+        "digitalSourceType": found.digital_source_type or None,
+        "approvedBy": {"role": found.role, "name": found.name or None} if found.role else None,
+    }
 
 
 def _media(row: Row) -> dict[str, JsonObject]:
@@ -161,11 +192,20 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     values["modules"] = JSONRows(
         _placements().order_by("order_index", "id").values(entry=JSONObject(**WIRE_MODULE))
     )
+    told: dict[str, Combinable] = {}
+    if fields is None or "disclosure" in fields:
+        told = disclosure_columns()
+        if fields is not None:
+            # The share is of the whole text, which these fields may not contain.
+            names = ("type", "customFields", "modules", *TEXT_COLUMNS)
+            whole = JSONObject(**{name: values[name] for name in names})
+            told["texts"] = Cast(whole, TextField())
     if fields is not None:
         values = {name: value for name, value in values.items() if name in fields}
     found: dict[str, Combinable] = {
         "body": Cast(JSONObject(**values), TextField()),
         "post_locale": F("locale"),
+        **told,
     }
     if fields is None or "media" in fields:
         # `_references` uses this inside another subquery, so the post is two levels up.

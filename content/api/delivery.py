@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
-from typing import Annotated, Any, ClassVar, Final, NotRequired, cast
+from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -48,6 +48,26 @@ class DeliveredMediaAnswer(TypedDict):
     focalPoint: FocalPoint | None
 
 
+class ApproverAnswer(TypedDict):
+    """The last person who approved AI work: the role, and the name if the person agreed."""
+
+    role: str
+    name: str | None
+
+
+class DisclosureOfPostAnswer(TypedDict):
+    """AI work in a post: `generated` is all of the text, unedited, `assisted` a part of it or edited text."""
+
+    share: Annotated[
+        int, Field(ge=0, le=100, description="The share of the text that AI wrote, in percent.")
+    ]
+    kind: Literal["none", "generated", "assisted"]
+    digitalSourceType: Annotated[
+        str | None, Field(description="The digital source type of IPTC; null without AI work.")
+    ]
+    approvedBy: ApproverAnswer | None
+
+
 class ArmAnswer(TypedDict):
     """A running variation."""
 
@@ -77,6 +97,12 @@ class DeliveredPostAnswer(LivePostFields):
         Annotated[UUID, Field(description="The original post, which this variation replaces.")]
     ]
     variation: NotRequired[Annotated[str, Field(description="The name of this variation.")]]
+    disclosure: NotRequired[
+        Annotated[
+            DisclosureOfPostAnswer,
+            Field(description="Set if the post's type discloses AI work to visitors."),
+        ]
+    ]
 
 
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))

@@ -337,6 +337,11 @@ class Preferences(models.Model):
     has_letter_keys = models.BooleanField(
         default=True, help_text="Whether single letters are keyboard shortcuts."
     )
+    is_named_publicly = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether pages may name the account as the one who approved AI work.",
+    )
 
     class Meta:
         verbose_name = "preferences"

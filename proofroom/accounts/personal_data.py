@@ -130,6 +130,7 @@ class AccountKind(PersonalDataKind):
             "language": preferences.language if preferences else "",
             "theme": preferences.theme if preferences else "",
             "density": preferences.density if preferences else "",
+            "named on pages": bool(preferences and preferences.is_named_publicly),
         }
 
     def erase(self, person: Person, actor: Actor) -> int:

@@ -88,6 +88,7 @@ _ADMIN = _EDITOR | {
     "database.manage",
     "privacy.manage",
     "tokens.manage",
+    "disclosure.edit",
 }
 
 _AI_AGENT = frozenset(

@@ -34,6 +34,7 @@ WHOLE_SITE: Final = frozenset(
         "agents.edit",
         "briefs.edit",
         "database.manage",
+        "disclosure.edit",
         "privacy.manage",
         "redirects.edit",
         "seo.manage",

@@ -11,12 +11,14 @@ import orjson
 from django.conf import settings
 
 from content.models import Post
+from content.store.ai_disclosure import AiDisclosure
 from media.presenters import SiteImage
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.site_urls import absolute, home_path, markdown_path, search_path
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.richtext.links import safe_href
 from proofroom.definitions.richtext.nodes import to_text
+from proofroom_apps.website.disclosure import structured_disclosure
 from proofroom_apps.website.navigation import Alternate, Crumb
 from proofroom_apps.website.rendering import RenderableModule
 
@@ -197,12 +199,20 @@ class PageFacts:
     image: SiteImage | None = None
     images: Images = field(default_factory=dict)
     modules: Sequence[RenderableModule] = ()
+    disclosure: AiDisclosure | None = None
 
 
 def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
     """Return the structured data of the post, the questions it answers, and the site if it is the home page."""
     main = _given({"@context": _CONTEXT, **_main(post, told)})
+    disclosed = structured_disclosure(told.disclosure)
+    # A person or a company is no work, so its page is described beside it.
+    is_work = main["@type"] not in ("Person", "Organization")
+    if disclosed and is_work:
+        main |= disclosed
     found = [{**main, **(post.jsonld_overrides or {})}]
+    if disclosed and not is_work:
+        found.append({"@context": _CONTEXT, "@type": "WebPage", "url": told.canonical, **disclosed})
     if post.path == home_path(post.locale):
         found.append(_site(post.locale, told.site_name))
     questions = list(_questions(told.modules))

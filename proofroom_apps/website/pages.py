@@ -11,6 +11,7 @@ from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
 from content.models import Post
+from content.store.ai_disclosure import AiDisclosure
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.site_urls import PageLocation
@@ -19,6 +20,7 @@ from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
 from proofroom_apps.website import queries
+from proofroom_apps.website.disclosure import line_of
 from proofroom_apps.website.form_submission import SubmissionResult
 from proofroom_apps.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post
 from proofroom_apps.website.navigation import alternates, breadcrumb
@@ -63,6 +65,8 @@ class PageContent:
     is_counted: bool = True
     menus: Mapping[str, MenuItems] = field(default_factory=dict)
     """Items that replace the stored ones of a menu in a preview, by slug."""
+    disclosure: AiDisclosure | None = None
+    """The share of AI work; previews have none, because what they show is not approved."""
 
 
 def post_page(
@@ -74,7 +78,13 @@ def post_page(
     data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
 
     def make() -> str:
-        content = PageContent(post, found.modules, found.terms, is_counted=is_counted)
+        content = PageContent(
+            post,
+            found.modules,
+            found.terms,
+            is_counted=is_counted,
+            disclosure=found.disclosure,
+        )
         return _page_of(content, data, submission)
 
     # Never cache a visitor's form values.
@@ -130,6 +140,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             image=image_of_post(content.post, content.modules, data.media),
             images=data.media,
             modules=content.modules,
+            disclosure=content.disclosure,
         )
         seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
         if content.preview or not content.is_counted:
@@ -156,6 +167,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             "preview": {"label": content.preview} if content.preview else None,
             "is_uncounted": is_uncounted,
             "submission": submission if is_on_page else None,
+            "disclosure": line_of(content.disclosure),
         }
         return render_to_string("site/post.html", context)
 

@@ -30,6 +30,13 @@ from django.db.models.functions import Cast
 from content.document.post_fields import POST_FIELDS, SearchWeight
 from content.models import Post, PostModule
 from content.store import search
+from content.store.ai_disclosure import (
+    TEXT_COLUMNS,
+    AiDisclosure,
+    build_disclosure,
+    disclosure_columns,
+    texts_of,
+)
 from content.store.arms import Arm, parse_arms, running_arms, with_place_of_original
 from content.store.linked_posts import Neighbour, padded
 from content.store.opening_images import media_of_opening_module, opening_module
@@ -124,11 +131,27 @@ class FoundPost:
             for index, row in enumerate(orjson.loads(self._shown["modules"]))
         ]
 
+    @cached_property
+    def disclosure(self) -> AiDisclosure | None:
+        """The share of AI work; None if the post's type does not disclose it."""
+        row = self._shown
+        if row["ai_origins"] is None:
+            return None
+        modules = [
+            (one["id"], one["type"], {**one["props"], **(one["overrides"] or {})})
+            for one in orjson.loads(row["modules"])
+            if one["scope"] != "global"
+        ]
+        fields = {name: row[column] for name, column in TEXT_COLUMNS.items()}
+        texts = texts_of(row["type"], fields, row["custom_fields"], modules)
+        return build_disclosure(row["ai_origins"], row["ai_show"], texts)
+
 
 _SHOWN: Final = (
     *columns_of(Post),
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
+_PARTS: Final = ("terms", "modules", "ai_origins", "ai_show")
 _MAX_PATHS_ABOVE: Final = 8
 """Maximum number of paths above a page that are read with it."""
 _PAGE: Final = CompiledQuery(
@@ -143,16 +166,17 @@ _PAGE: Final = CompiledQuery(
             translations=_neighbours(
                 published_posts().filter(translation_group=OuterRef("translation_group"))
             ),
+            **disclosure_columns(),
         )
-        .values(*_SHOWN, "content_state", "terms", "arms", "modules", "above", "translations")[:1]
+        .values(*_SHOWN, *_PARTS, "content_state", "arms", "above", "translations")[:1]
     )
 )
 _ARM: Final = CompiledQuery(
     lambda post_id: (
         Post.objects.running()
         .filter(pk=post_id)
-        .annotate(terms=_terms(), modules=_modules())
-        .values(*_SHOWN, "terms", "modules")
+        .annotate(terms=_terms(), modules=_modules(), **disclosure_columns())
+        .values(*_SHOWN, *_PARTS)
     )
 )
 _TERM_COLUMNS: Final = [name for name in columns_of(Term) if name != "description"]
@@ -194,6 +218,7 @@ def _modules() -> Cast:
         "id": "id",
         "instance": "instance_id",
         "type": "instance__type",
+        "scope": "instance__scope",
         "props": "instance__props",
         "overrides": "overrides",
     }

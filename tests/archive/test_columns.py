@@ -105,6 +105,8 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_core.QueueFailure": HISTORY,
     "proofroom_core.ScheduledTask": HISTORY,
     "proofroom_core.Seal": HISTORY,
+    "proofroom_disclosure.DisclosedType": SETTINGS,
+    "proofroom_disclosure.DisclosureSettings": SETTINGS,
     "proofroom_feedback.Feedback": VISITORS,
     "proofroom_imports.ExportSchedule": WORK,
     "proofroom_imports.ImportChunk": WORK,

@@ -75,6 +75,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_briefs/brief/add/": EDITORS,
     "proofroom_briefs/brief/<object_id>/delete/": EDITORS,
     "proofroom_briefs/brief/<brief_id>/versions/<version>/restore/": EDITORS,
+    "proofroom_disclosure/": ADMIN,
     "proofroom_imports/": EDITORS,
     "proofroom_imports/exportrun/": ADMIN,
     "proofroom_privacy/": ADMIN,

@@ -63,6 +63,13 @@ class PreferencesForm(forms.Form):
         required=False,
         help_text=gettext_lazy("Shortcuts with Ctrl, Alt or ⌘ always work."),
     )
+    is_named_publicly = forms.BooleanField(
+        label=gettext_lazy("Name me on pages whose AI work I approved"),
+        required=False,
+        help_text=gettext_lazy(
+            "Where the site discloses AI work, visitors see your username. Otherwise they see only your role."
+        ),
+    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -21,6 +21,7 @@ def change_preferences(
     theme: str | None = None,
     density: str | None = None,
     has_letter_keys: bool | None = None,
+    is_named_publicly: bool | None = None,
 ) -> Preferences:
     """Change the given preferences of the actor; None leaves a value unchanged.
 
@@ -36,6 +37,7 @@ def change_preferences(
         "theme": theme,
         "density": density,
         "has_letter_keys": has_letter_keys,
+        "is_named_publicly": is_named_publicly,
     }
     changes = {
         name: value

@@ -1,0 +1,1 @@
+"""Which post types tell visitors about AI work, and how."""

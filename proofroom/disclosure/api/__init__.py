@@ -1,0 +1,1 @@
+"""The API of the disclosure of AI work."""
