@@ -10,7 +10,6 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agents_app.budgets.limits import Money
-from agents_app.definitions.reaction_type import reaction_names
 from agents_app.presenters import AgentScope
 from agents_app.rehearsal import Certainty, PlannedRun, Rehearsal, rehearse
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
@@ -32,7 +31,7 @@ class PlannedReactionAnswer(Answer):
     """A reaction to a planned run. `target` is a host or a tool."""
 
     number: Order
-    type: Annotated[str, one_of(reaction_names())]
+    type: str = Field(description="A type of reaction, as in the agent's file.")
     target: str
     when: When
 

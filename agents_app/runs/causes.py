@@ -23,7 +23,7 @@ MAX_RUNS: Final = 200
 """Maximum runs in the trees; of a post the latest ones."""
 _MAX_EVENTS: Final = 500
 _ABOUT_RUNS: Final = ("agent.run.created", "agent.run.finished", "run.step", "content.changed")
-"""Events left out: those that repeat what the run itself says, and those of caches."""
+"""Events left out, because the run itself says the same, or because they only clear caches."""
 
 _LINKS: Final = ("cause_run", "event")
 
@@ -84,8 +84,8 @@ def _build(seeds: Sequence[AgentRun], actor: Actor) -> list[Cause]:
 
 
 def _relatives(seeds: Sequence[AgentRun]) -> set[UUID]:
-    """Return the ids of the runs before and after these in their chains, and of those with the same
-    first event.
+    """Return the ids of the runs before and after these in their chains, and of the other runs of
+    their first event.
 
     Chains are short, so one query a level is enough.
     """

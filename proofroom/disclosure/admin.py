@@ -65,7 +65,7 @@ class DisclosureAdmin(PermittedAdmin[DisclosureSettings]):
             messages.success(request, _("Saved the disclosure of AI work."))
             return HttpResponseRedirect(request.path)
         template = "admin/disclosure.html"
-        title = _("Disclosure of AI work")
+        title = _("Disclosure of AI")
         return form_page(request, template, DisclosureSettings, {}, title=title, form=form)
 
     def get_urls(self) -> list[URLPattern]:

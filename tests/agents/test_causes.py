@@ -1,4 +1,4 @@
-"""The pages that draw causes and effects, and what came of a run."""
+"""The pages that draw causes and effects, and the result on the page of a run."""
 
 from __future__ import annotations
 

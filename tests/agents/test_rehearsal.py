@@ -88,8 +88,8 @@ def test_the_plan_is_what_then_happens(
 
     own = [run.agent.id for run in found.runs if run.agent.id in ("first", "second")]
     with run_on_commit():
-        make.post("Another")
-    rows = AgentRun.objects.filter(agent_id__in=own).order_by("position")
+        another = make.post("Another")
+    rows = AgentRun.objects.filter(agent_id__in=own, post=another).order_by("position")
     assert own == ["first", "second"] == [row.agent_id for row in rows]
 
 

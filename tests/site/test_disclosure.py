@@ -285,7 +285,7 @@ def test_the_settings_are_for_admins_and_take_effect_at_once() -> None:
         change_disclosure(actor=make.agent_actor(), show="line")
     for values in ({"types": ["no-type"]}, {"show": "nowhere"}):
         with pytest.raises(RuleViolation):
-            change_disclosure(actor=make.actor("admin"), **values)  # type: ignore[arg-type]
+            change_disclosure(actor=make.actor("admin"), **values)
 
 
 def test_the_page_of_the_settings_saves_what_was_chosen(signed_in: SignedIn) -> None:
