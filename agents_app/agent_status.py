@@ -14,6 +14,7 @@ from django.db.models import Max
 from agents_app.definitions.agents import all_agents, catalogue, get_agent, switched, unknown_agent
 from agents_app.definitions.checks import UnknownName, unknown_forms, unknown_names
 from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.versions import AgentVersions, load_all_versions, versions_of
 from agents_app.models import AgentRun
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.selection import (
@@ -63,7 +64,8 @@ class AgentAccount:
 @dataclass(frozen=True, slots=True)
 class Agent:
     """The current state of an agent. `media` is set if it may generate images. `tools`: the tools
-    named in its file that its role may use.
+    named in its file that its role may use. `text`: the provider of its champion; `challenger`: that of
+    its challenger, if there is one.
     """
 
     definition: AgentDefinition
@@ -74,6 +76,8 @@ class Agent:
     account: AgentAccount
     doubts: tuple[UnknownName, ...]
     last: AgentRun | None
+    versions: AgentVersions
+    challenger: ResolvedProvider | None
 
     @property
     def defined_in(self) -> str:
@@ -83,7 +87,7 @@ class Agent:
 def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -> list[Agent]:
     """Return the given agents, or all ordered by id, with their latest run visible to the actor.
 
-    Always seven queries.
+    Always eight queries.
     """
     found = all_agents() if definitions is None else list(definitions)
     switches, defaults = switched(), load_ai_defaults()
@@ -98,16 +102,20 @@ def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -
     last = {row.agent_id: row for row in rows if latest.get(row.agent_id) == row.created_at}
     rights = permissions_of(Role.AI_AGENT)
     forms = set(FormDefinition.objects.values_list("slug", flat=True))
+    contests = load_all_versions()
+    versions = {item.id: versions_of(item, contests) for item in found}
     return [
         Agent(
             definition=item,
             is_enabled=switches.get(item.id, item.enabled),
-            text=_answering(item, defaults),
+            text=_answering(versions[item.id].champion, defaults),
             media=_media(item, defaults),
             tools=tuple(tool.name for tool in listed_tools(item) if tool.permission in rights),
             account=_account(item, users, system),
             doubts=(*unknown_names(item), *unknown_forms(item, forms)),
             last=last.get(item.id),
+            versions=versions[item.id],
+            challenger=_challenging(versions[item.id], defaults),
         )
         for item in found
     ]
@@ -139,6 +147,10 @@ def _answering(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider
         config = agent.llm_config
         named = config.provider_text or defaults.text_provider or config.provider or ""
         return ResolvedProvider(named, "", str(error))
+
+
+def _challenging(versions: AgentVersions, defaults: AiDefaults) -> ResolvedProvider | None:
+    return None if versions.challenger is None else _answering(versions.challenger, defaults)
 
 
 def _media(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider | None:

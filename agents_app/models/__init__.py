@@ -1,5 +1,11 @@
 """Runs of agents, their results and usage, and the settings of agents. Definitions are files, not rows."""
 
+from agents_app.models.evaluation import (
+    ChampionChallenger,
+    Evaluation,
+    EvaluationItem,
+    ItemState,
+)
 from agents_app.models.run import (
     RUNS_CHANNEL,
     UNFINISHED,
@@ -34,7 +40,11 @@ __all__ = [
     "AiSettings",
     "Budget",
     "BudgetNotice",
+    "ChampionChallenger",
     "CheckOutcome",
+    "Evaluation",
+    "EvaluationItem",
+    "ItemState",
     "PromptVersion",
     "ProviderCheck",
     "ReactionStatus",

@@ -201,6 +201,11 @@ class AgentRun(FollowedModel):
         default="",
         help_text="The `PromptVersion` it was told.",
     )
+    is_challenger = models.BooleanField(
+        default=False,
+        db_default=False,
+        help_text="Whether the agent's challenger answered it.",
+    )
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)
     cached_tokens = models.PositiveIntegerField(

@@ -74,6 +74,21 @@ def choose_provider(
     return _reachable(config, provider, model) or _demo_or_say_why(agent_id, provider, first)
 
 
+def config_with_model(config: LlmConfig, model: str) -> LlmConfig:
+    """Return the configuration with another text model, `provider:model`. Raises `ProviderError`."""
+    provider, _, name = model.partition(":")
+    if provider not in (*DEFAULT_MODELS, DEMO_PROVIDER) or (
+        not name and provider != DEMO_PROVIDER
+    ):
+        known = ", ".join((*DEFAULT_MODELS, DEMO_PROVIDER))
+        raise ProviderError(f"{model!r} is no provider:model; providers are {known}.")
+    changes: dict[str, object] = {"provider_text": provider, "model_text": name or None}
+    if provider != _key_owner(config):
+        # The key in the agent's file must not be sent to another provider.
+        changes["api_key"] = None
+    return config.model_copy(update=changes)
+
+
 def choose_media_provider(
     config: LlmConfig | None = None, agent_id: str = "", defaults: AiDefaults | None = None
 ) -> ProviderChoice:
@@ -115,10 +130,8 @@ def default_provider() -> str | None:
 def _reachable(config: LlmConfig, provider: str, model: str) -> ProviderChoice | None:
     env, own_key = settings.CMS_ENV, None
     if config.api_key is not None:
-        # The key in the agent's file belongs to the first provider named there, and is sent to no
-        # other.
-        owner = config.provider_text or config.provider or config.provider_media
-        own_key = config.api_key.get_secret_value() if provider == owner else None
+        is_owner = provider == _key_owner(config)
+        own_key = config.api_key.get_secret_value() if is_owner else None
     key = own_key or env.api_key(provider)
     base_url = env.base_url(provider)
     if not key and not base_url:
@@ -126,6 +139,11 @@ def _reachable(config: LlmConfig, provider: str, model: str) -> ProviderChoice |
     if missing := all_vendors()[provider].missing_package:
         raise ProviderError(missing)
     return ProviderChoice(provider, model, key, base_url)
+
+
+def _key_owner(config: LlmConfig) -> str | None:
+    """Return the provider that the key in an agent's file belongs to: the first one named there."""
+    return config.provider_text or config.provider or config.provider_media
 
 
 def _demo_or_say_why(agent_id: str, provider: str, first: str | None) -> ProviderChoice:

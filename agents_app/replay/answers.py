@@ -18,7 +18,8 @@ from agents_app.definitions.agents import account_of
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.models import AgentRun, Reservation, RunMessage
 from agents_app.providers import interface, selection
-from agents_app.providers.selection import DEFAULT_MODELS, choose_provider
+from agents_app.providers.prices import cost_of
+from agents_app.providers.selection import choose_provider, config_with_model
 from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.field_target import FieldTarget, find_field
@@ -36,6 +37,7 @@ from agents_app.runs.suggestion import (
 from content.document.changes import diff
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.tools.rich_text import stored_props
+from proofroom.briefs.effective import EffectiveBrief
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
@@ -208,20 +210,18 @@ class ReplaySpending:
     output_tokens: int = 0
     cost: Decimal = field(default_factory=Decimal)
     seconds: float = 0.0
+    most_cost: Decimal | None = None
+    """US dollars that it may cost; None without a limit."""
+
+
+class SpendingLimitReached(interface.ProviderError):
+    """The next request could cost more than is left of the limit, so it was not sent."""
 
 
 def chosen(agent: AgentDefinition, model: str) -> interface.ProviderChoice:
     """Return the agent's own choice of provider, or `provider:model`. Raises `ProviderError`."""
-    if not model:
-        return choose_provider(agent.llm_config, agent.id)
-    provider, _, name = model.partition(":")
-    if provider not in (*DEFAULT_MODELS, interface.DEMO_PROVIDER) or (
-        not name and provider != interface.DEMO_PROVIDER
-    ):
-        known = ", ".join((*DEFAULT_MODELS, interface.DEMO_PROVIDER))
-        raise interface.ProviderError(f"{model!r} is no provider:model; providers are {known}.")
-    changed = {"provider_text": provider, "model_text": name or None}
-    return choose_provider(agent.llm_config.model_copy(update=changed), agent.id)
+    config = config_with_model(agent.llm_config, model) if model else agent.llm_config
+    return choose_provider(config, agent.id)
 
 
 def ask(
@@ -230,14 +230,17 @@ def ask(
     run: AgentRun,
     given: ReplayInput,
     spent: ReplaySpending,
+    *,
+    brief: EffectiveBrief | None = None,
 ) -> Suggestion | FieldSuggestion:
     """Return the current answer. Raises `ProviderError`, or `RuleViolation` for fields the agent may
     not propose.
 
-    Its usage is added to `spent` in either case.
+    Its usage is added to `spent` in either case. `brief`: the editorial brief to tell, instead of the
+    present one of the post.
     """
     toolbox = _ReadingTools(agent, run) if agent.llm_config.use_mcp else interface.Toolbox()
-    tools, brief = toolbox.specs(), brief_for(run.post)
+    tools, brief = toolbox.specs(), brief or brief_for(run.post)
     allowed = fields_of_run(agent, run)
     conversation = selection.open_conversation(
         agent.id,
@@ -247,7 +250,7 @@ def ask(
         payload=given.payload,
         output_type=answer_type(run.scope, allowed, given.document, given.target),
         toolbox=toolbox,
-        watcher=_Payer(agent.id, spent),
+        watcher=_Payer(agent.id, choice, spent),
     )
     started = time.monotonic()
     try:
@@ -269,17 +272,24 @@ def ask(
 class _Payer(interface.ConversationWatcher):
     """A watcher that reserves before each request and settles after it."""
 
-    def __init__(self, agent_id: str, spent: ReplaySpending) -> None:
+    def __init__(
+        self, agent_id: str, choice: interface.ProviderChoice, spent: ReplaySpending
+    ) -> None:
         self._agent_id = agent_id
+        self._choice = choice
         self._spent = spent
         self._reservation: Reservation | None = None
 
     def before_request(self, *, input_tokens: int, output_tokens: int) -> None:
+        most = cost_of(self._choice, input_tokens, output_tokens)
+        limit = self._spent.most_cost
+        if limit is not None and most is not None and self._spent.cost + most > limit:
+            raise SpendingLimitReached("The next request could cost more than is left.")
         self._reservation = reserve(
             agent_id=self._agent_id,
             run=None,
             tokens=input_tokens + output_tokens,
-            cost=None,
+            cost=most,
             input_tokens=input_tokens,
         )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from statistics import median
 from typing import Final
@@ -15,6 +15,7 @@ from django.db.models import Count, Q
 from agents_app.budgets.limits import Amount
 from agents_app.budgets.usage import RemainingBudget, remaining_budgets
 from agents_app.definitions.schema import AgentDefinition, Scope
+from agents_app.definitions.versions import load_versions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers.interface import (
     DEFAULT_ANSWER_TOKENS,
@@ -60,6 +61,9 @@ class Estimate:
     is_from_history: bool = False
     left: Sequence[RemainingBudget] = field(default_factory=tuple)
     problem: str = ""
+    challenger: str = ""
+    """Provider and model of the challenger, which answers `share` percent of the runs; empty without one."""
+    share: int = 0
 
     @property
     def is_demo(self) -> bool:
@@ -85,8 +89,46 @@ class _Habit:
 def estimate(
     agent: AgentDefinition, posts: Sequence[Post], words: str = "", *, scope: str = Scope.BULK
 ) -> Estimate:
-    """Return the estimated usage of one run on each post. A dozen queries for any number of posts."""
-    left = remaining_budgets(agent.id)
+    """Return the estimated usage of one run on each post. A dozen queries for any number of posts.
+
+    With a challenger, which takes a few more, the expected usage is that of both by their shares, and the
+    maximum is that of the dearer one: which of them answers a run is known only when it exists.
+    """
+    left, versions = remaining_budgets(agent.id), load_versions(agent)
+    found = _estimate_version(versions.champion, posts, words, left, scope)
+    if versions.challenger is None or found.problem:
+        return found
+    other = _estimate_version(versions.challenger, posts, words, left, scope)
+    if other.problem:
+        return replace(found, problem=other.problem)
+    share = Decimal(versions.share) / 100
+    return replace(
+        found,
+        input_tokens=_mixed(found.input_tokens, other.input_tokens, share),
+        output_tokens=_mixed(found.output_tokens, other.output_tokens, share),
+        cost=None
+        if found.cost is None or other.cost is None
+        else found.cost * (1 - share) + other.cost * share,
+        most_tokens=max(found.most_tokens, other.most_tokens),
+        most_cost=None
+        if found.most_cost is None or other.most_cost is None
+        else max(found.most_cost, other.most_cost),
+        challenger=f"{other.provider} {other.model}",
+        share=versions.share,
+    )
+
+
+def _mixed(champion: int, challenger: int, share: Decimal) -> int:
+    return round(champion * (1 - share) + challenger * share)
+
+
+def _estimate_version(
+    agent: AgentDefinition,
+    posts: Sequence[Post],
+    words: str,
+    left: Sequence[RemainingBudget],
+    scope: str,
+) -> Estimate:
     try:
         choice = choose_provider(agent.llm_config, agent.id)
     except ProviderError as error:

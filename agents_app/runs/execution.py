@@ -25,6 +25,7 @@ from pydantic import BaseModel
 from agents_app.definitions.agents import account_of, enabled_agent
 from agents_app.definitions.field_keys import field_of_key
 from agents_app.definitions.schema import AgentDefinition
+from agents_app.definitions.versions import load_versions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
@@ -115,6 +116,8 @@ class RunAttempt:
     target: FieldTarget | None
     source_hashes: Mapping[str, str] = field(default_factory=dict)
     """Hashes of the source's values, for a translation."""
+    is_challenger: bool = False
+    """Whether `agent` is the challenger."""
     links: ReadLinks = field(init=False)
 
     def __post_init__(self) -> None:
@@ -125,12 +128,13 @@ class RunAttempt:
 
 def prepare_attempt(run: AgentRun) -> RunAttempt:
     """Load the data of the run. Raises `NotFound` or `NotAllowed` if it was deleted or limited meanwhile."""
-    agent = enabled_agent(run.agent_id)
+    agent, is_challenger = load_versions(enabled_agent(run.agent_id)).choose(run)
     account = account_of(agent)
     if account is None:
         raise NotAllowed(f"The account of the agent {agent.id} is turned off, so it cannot write.")
     if run.post_id is None:
-        return RunAttempt(run, agent, run_actor(run, agent, account), None, None, None)
+        actor = run_actor(run, agent, account)
+        return RunAttempt(run, agent, actor, None, None, None, is_challenger=is_challenger)
     post = Post.objects.filter(pk=run.post_id, deleted_at__isnull=True).first()
     if post is None:
         raise NotFound("The post was deleted before the run began.")
@@ -144,7 +148,7 @@ def prepare_attempt(run: AgentRun) -> RunAttempt:
     target = None
     if run.scope == "field":
         target = find_field(layers.ai_review.document, run.field_key, run.post_module_id or None)
-    return RunAttempt(run, agent, actor, post, layers, target)
+    return RunAttempt(run, agent, actor, post, layers, target, is_challenger=is_challenger)
 
 
 class RunToolbox(interface.Toolbox):
@@ -393,6 +397,7 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         provider=choice.provider,
         model=choice.model,
         prompt_version=version,
+        is_challenger=attempt.is_challenger,
         briefs=[
             {"id": str(one.id), "name": one.name, "version": one.version} for one in brief.sources
         ],

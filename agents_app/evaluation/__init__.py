@@ -1,0 +1,1 @@
+"""Evaluations of versions of agents, and the promotion of a version."""
