@@ -30,5 +30,10 @@ RIGHTS: Final = (
         ),
     ),
     *writable("agents_app.ProviderCheck", updates=None),
-    *readable("agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings"),
+    *readable(
+        "agents_app.AgentBatch",
+        "agents_app.AgentSwitch",
+        "agents_app.AiSettings",
+        "agents_app.ChampionChallenger",
+    ),
 )

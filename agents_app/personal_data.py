@@ -9,7 +9,14 @@ from uuid import UUID
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents_app.models import AgentBatch, AgentRun, RunMessage, RunReaction, RunStep
+from agents_app.models import (
+    AgentBatch,
+    AgentRun,
+    EvaluationItem,
+    RunMessage,
+    RunReaction,
+    RunStep,
+)
 from agents_app.runs.retention import erase_run_texts
 from content.personal_data import MarkAuthors
 from proofroom.core.actor import Actor
@@ -31,7 +38,12 @@ class RunTexts(PersonalDataKind):
 
     name = "agents.texts"
     label = gettext_lazy("Agent runs with this address in their texts")
-    models = ("agents_app.RunMessage", "agents_app.RunStep", "agents_app.RunReaction")
+    models = (
+        "agents_app.RunMessage",
+        "agents_app.RunStep",
+        "agents_app.RunReaction",
+        "agents_app.EvaluationItem",
+    )
     erasure = Erasure.DELETED
     reason = gettext_lazy(
         "The run itself stays without its texts. Proposed changes stay in Review for people to decide."
@@ -78,6 +90,13 @@ class RunTexts(PersonalDataKind):
             for run_id, text in rows.values_list("run_id", column).iterator(chunk_size=_BATCH_ROWS):
                 if person.is_mentioned(text):
                     found.add(run_id)
+        for column in ("decided", "champion", "challenger"):
+            items = person.filter_mentions(EvaluationItem.objects.all(), column)
+            for run_id, value in items.values_list("run_id", column).iterator(
+                chunk_size=_BATCH_ROWS
+            ):
+                if person.is_mentioned(value):
+                    found.add(run_id)
         return found
 
 
@@ -121,6 +140,12 @@ KINDS: Final = (
                 ("agents_app.AgentBatch", ("by", "revert_by")),
             )
         ),
+        Table(
+            "agents_app.Evaluation",
+            ("agent_id", "state", "created_at"),
+            owners=("by",),
+            names={"by_name": "by"},
+        ),
         erasure=Erasure.PSEUDONYMISED,
     ),
     MarkAuthors("agents.before", "agents_app.RunPost", "before", "marks"),
@@ -130,6 +155,11 @@ KINDS: Final = (
         *(
             Table(f"agents_app.{name}", ("updated_at",), owners=("updated_by",))
             for name in ("AgentSwitch", "AiSettings", "Budget")
+        ),
+        Table(
+            "agents_app.ChampionChallenger",
+            ("agent_id", "updated_at"),
+            owners=("promoted_by", "updated_by"),
         ),
         Table("agents_app.ProviderCheck", ("provider", "asked_at"), owners=("asked_by",)),
         erasure=Erasure.KEPT,

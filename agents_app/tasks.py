@@ -8,10 +8,14 @@ from celery import shared_task
 
 from agents_app import ai_settings
 from agents_app.batches.lifecycle import requeue_stalled_reverts, revert_batch_runs
+from agents_app.evaluation.runner import EVALUATIONS
 from agents_app.reactions import outcomes, tool_calls
 from agents_app.runs import execution, lifecycle, retention
+from proofroom.core.background_jobs.registry import register_runner
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.privacy.declarations import days_of
+
+register_runner(EVALUATIONS)
 
 
 @shared_task(name="agents_app.tasks.run_agent")

@@ -10,7 +10,15 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils import timezone
 
-from agents_app.models import UNFINISHED, AgentRun, RunMessage, RunReaction, RunStatus, RunStep
+from agents_app.models import (
+    UNFINISHED,
+    AgentRun,
+    EvaluationItem,
+    RunMessage,
+    RunReaction,
+    RunStatus,
+    RunStep,
+)
 from proofroom.core import outbox
 
 FORGOTTEN_ERROR: Final = "The words that this run was about were deleted."
@@ -56,6 +64,8 @@ def erase_run_texts(runs: Collection[UUID]) -> None:
     # The errors of failed runs may quote the erased data.
     found.exclude(status=RunStatus.SUCCEEDED).update(error=FORGOTTEN_ERROR)
     RunMessage.objects.filter(run_id__in=runs).delete()
+    # Evaluations store the decisions and new answers to the same question.
+    EvaluationItem.objects.filter(run_id__in=runs).delete()
     # The reason why an answer was refused may quote it.
     RunStep.objects.filter(run_id__in=runs, kind="model", ok=False).update(summary="")
     reactions = RunReaction.objects.filter(run_id__in=runs)

@@ -31,6 +31,7 @@ GROUP_LABELS: Final[dict[str, StrPromise]] = {
     "menus": gettext_lazy("Menus"),
     "posts": gettext_lazy("Posts"),
     "privacy": gettext_lazy("Personal data"),
+    "quality": gettext_lazy("Quality"),
     "redirects": gettext_lazy("Redirects"),
     "reviewers": gettext_lazy("Reviewers"),
     "seo": gettext_lazy("SEO"),
@@ -46,6 +47,7 @@ GROUP_LABELS: Final[dict[str, StrPromise]] = {
 LABELS: Final[dict[str, StrPromise]] = {
     "agents.dropdown": gettext_lazy("Run agents on a post"),
     "agents.edit": gettext_lazy("Turn agents on or off and change AI settings"),
+    "agents.evaluate": gettext_lazy("Evaluate models and prompts of agents"),
     "agents.field": gettext_lazy("Run agents on a field"),
     "agents.global": gettext_lazy("Run agents on many posts"),
     "agents.view": gettext_lazy("View agents and their runs"),
@@ -84,6 +86,7 @@ LABELS: Final[dict[str, StrPromise]] = {
     "posts.translate": gettext_lazy("Translate posts"),
     "posts.view": gettext_lazy("View posts, including drafts"),
     "privacy.manage": gettext_lazy("Export and erase a person’s data"),
+    "quality.view": gettext_lazy("View the quality of agents and AI clients"),
     "redirects.edit": gettext_lazy("Create and edit redirects"),
     "reviewers.invite": gettext_lazy("Create links for reviewers without an account"),
     "seo.manage": gettext_lazy("Change SEO settings"),

@@ -80,6 +80,7 @@ _EDITOR = _TRANSLATOR | {
 _ADMIN = _EDITOR | {
     "agents.global",
     "agents.edit",
+    "agents.evaluate",
     "analytics.view",
     "seo.manage",
     "webhooks.manage",
@@ -87,6 +88,7 @@ _ADMIN = _EDITOR | {
     "users.manage",
     "database.manage",
     "privacy.manage",
+    "quality.view",
     "tokens.manage",
     "disclosure.edit",
 }

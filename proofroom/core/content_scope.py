@@ -32,10 +32,12 @@ Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 WHOLE_SITE: Final = frozenset(
     {
         "agents.edit",
+        "agents.evaluate",
         "briefs.edit",
         "database.manage",
         "disclosure.edit",
         "privacy.manage",
+        "quality.view",
         "redirects.edit",
         "seo.manage",
         "settings.manage",

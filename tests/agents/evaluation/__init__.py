@@ -1,0 +1,1 @@
+"""Evaluations, champion and challenger."""
