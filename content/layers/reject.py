@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from content.document.changes import Value, apply
 from content.layers.edited_proposals import record_rejection
 from content.layers.rejected_changes import store_rejected_changes
+from content.layers.rejected_facts import describe_rejected
 from content.layers.selection import require_unchanged, select_rest
 from content.models import Layer, Post
 from content.store.digest import read_digest
@@ -112,6 +113,7 @@ def reject(
             "paths": list(dropped),
             "note": note,
             "runs": sorted({view.marks[p].run_id for p in dropped if p in view.marks} - {""}),
+            "proposals": describe_rejected(selection.taken, view.marks, layers.live.locale),
         },
     )
     store_rejected_changes(view, post, selection.taken, after, event.pk)
