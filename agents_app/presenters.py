@@ -113,6 +113,7 @@ class RunAnswer(TypedDict):
     ]
     provider: str | None
     model: str | None
+    isChallenger: Annotated[bool, Field(description="Whether the agent's challenger answered.")]
     usage: UsageAnswer
     cost: float | None
     summary: str
@@ -195,6 +196,7 @@ def run(row: AgentRun) -> RunAnswer:
         "hasReadUntrusted": row.has_read_untrusted,
         "provider": row.provider or None,
         "model": row.model or None,
+        "isChallenger": row.is_challenger,
         "usage": usage_answer(row.input_tokens, row.output_tokens, row.cached_tokens),
         "cost": float(row.cost) if row.cost is not None else None,
         "summary": row.summary,

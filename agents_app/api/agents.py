@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import replace
+from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 from uuid import UUID
 
 from django.conf import settings
+from django.db import transaction
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiExample, OpenApiParameter, extend_schema
 from pydantic import Field
@@ -19,6 +21,8 @@ from agents_app.agent_status import AccountState, find_agent
 from agents_app.batches.lifecycle import MAX_POSTS, create_bulk_runs
 from agents_app.definitions.agents import agents_for, only_enabled, switch_agent
 from agents_app.definitions.schema import Scope
+from agents_app.definitions.versions import AgentVersions
+from agents_app.evaluation.challengers import NewVersion, promote_version, set_challenger
 from agents_app.models import AgentRun
 from agents_app.presenters import AgentAnswer, OpenEndedAnswer, RunAnswer, ScopeEntryAnswer
 from agents_app.runs.creation import create_run
@@ -85,6 +89,27 @@ class AgentAccountAnswer(Answer):
     username: str
 
 
+class ChallengerAnswer(Answer):
+    """The challenger of an agent. A null model or prompt is the champion's. `share`: percent of the runs."""
+
+    model: TextOrNull
+    prompt: TextOrNull
+    share: int
+
+
+class ChampionAnswer(Answer):
+    """The promoted version of an agent, which overrides its file. A null model or prompt is the file's.
+
+    `evaluation`: the one that it was promoted by; null if a person vouched for it.
+    """
+
+    model: TextOrNull
+    prompt: TextOrNull
+    promoted_at: datetime
+    evaluation: UUID | None
+    holds: bool = Field(description="False if the agent's file was changed since: the file answers.")
+
+
 class OneAgentAnswer(Answer):
     """An agent with its provider, its usable tools, and unknown names in its file."""
 
@@ -101,6 +126,8 @@ class OneAgentAnswer(Answer):
     reactions: int
     account: AgentAccountAnswer
     doubts: list[str]
+    champion: ChampionAnswer | None
+    challenger: ChallengerAnswer | None
 
 
 class RejectedPostAnswer(Answer):
@@ -118,10 +145,32 @@ class BulkRunsAnswer(Answer):
     rejected: list[RejectedPostAnswer]
 
 
-class AgentSwitched(Body, answered_by=OneAgentAnswer):
-    """Changes of an agent. Other keys of the GET answer are ignored: the file defines them."""
+class ChallengerChange(Body, answered_by=ChallengerAnswer):
+    """A version of the agent, and the percent of its runs that it gets."""
 
-    enabled: bool
+    model: Words | None = None
+    prompt: Words | None = None
+    share: Annotated[int, Field(ge=1, le=100)]
+
+
+class ChampionChange(Body, answered_by=ChampionAnswer):
+    """A version of the agent to promote. `confirmed`: a person vouches for it without an evaluation."""
+
+    model: Words | None = None
+    prompt: Words | None = None
+    confirmed: bool = False
+
+
+class AgentChanges(Body, answered_by=OneAgentAnswer):
+    """Changes of an agent. Absent keys stay unchanged; other keys of the GET answer are ignored: the file
+    defines them.
+
+    A null `challenger` ends the challenge. A null `champion` lets the agent's file answer again.
+    """
+
+    enabled: bool | None = None
+    challenger: ChallengerChange | None = None
+    champion: ChampionChange | None = None
 
 
 class PostRun(Body):
@@ -156,8 +205,36 @@ def answer_one_agent(agent_id: str, actor: Actor) -> Response:
         reactions=len(found.definition.reactions),
         account=AgentAccountAnswer.model_validate(found.account),
         doubts=[f"{doubt.field}: {doubt.sentence}" for doubt in found.doubts],
+        champion=champion_answer(found.versions),
+        challenger=challenger_answer(found.versions),
     )
     return Response(answer)
+
+
+def _new_version(given: ChallengerChange | ChampionChange | None) -> NewVersion | None:
+    return None if given is None else NewVersion(given.model or "", given.prompt or "")
+
+
+def champion_answer(versions: AgentVersions) -> ChampionAnswer | None:
+    row = versions.row
+    if row is None or row.promoted_at is None:
+        return None
+    return ChampionAnswer(
+        model=row.champion_model or None,
+        prompt=row.champion_prompt_id,
+        promoted_at=row.promoted_at,
+        evaluation=row.evaluation_id,
+        holds=not versions.is_outdated,
+    )
+
+
+def challenger_answer(versions: AgentVersions) -> ChallengerAnswer | None:
+    row = versions.row
+    if row is None or not row.share:
+        return None
+    return ChallengerAnswer(
+        model=row.challenger_model or None, prompt=row.challenger_prompt_id, share=row.share
+    )
 
 
 def wait_of(request: Request) -> int:
@@ -223,12 +300,35 @@ class AgentViewSet(ApiViewSet):
         """One agent, on or off: provider, usable tools, account. Without prompt and key."""
         return answer_one_agent(agent_id, self.actor)
 
-    @extend_schema(request=AgentSwitched, responses=OneAgentAnswer)
+    @extend_schema(request=AgentChanges, responses=OneAgentAnswer)
     def partial_update(self, request: Request, agent_id: str) -> Response:
-        """Switch an agent on or off, overriding its file. An agent that is off starts no runs."""
+        """Switch an agent on or off, set its challenger, or promote a version, overriding its file.
+
+        An agent that is off starts no runs. Promoting needs an evaluation that does not find the version
+        worse (`evaluation_needed`), or `confirmed`.
+        """
         find_agent(agent_id=agent_id, actor=self.actor)
-        body = read_body(request, AgentSwitched)
-        switch_agent(agent_id=agent_id, enabled=body.enabled, actor=self.actor)
+        body = read_body(request, AgentChanges)
+        given = body.model_fields_set
+        if body.enabled is None and not given & {"challenger", "champion"}:
+            raise invalid("enabled", "enabled must be true or false.")
+        with transaction.atomic():
+            if body.enabled is not None:
+                switch_agent(agent_id=agent_id, enabled=body.enabled, actor=self.actor)
+            if "challenger" in given:
+                set_challenger(
+                    agent_id=agent_id,
+                    version=_new_version(body.challenger),
+                    share=body.challenger.share if body.challenger is not None else 0,
+                    actor=self.actor,
+                )
+            if "champion" in given:
+                promote_version(
+                    agent_id=agent_id,
+                    version=_new_version(body.champion),
+                    is_confirmed=body.champion is not None and body.champion.confirmed,
+                    actor=self.actor,
+                )
         return answer_one_agent(agent_id, self.actor)
 
     @extend_schema(

@@ -14,6 +14,8 @@ BudgetViewSet = LazyViewSet("agents_app.api.budgets.BudgetViewSet")
 EstimateViewSet = LazyViewSet("agents_app.api.budgets.EstimateViewSet")
 UsageViewSet = LazyViewSet("agents_app.api.budgets.UsageViewSet")
 RehearsalViewSet = LazyViewSet("agents_app.api.rehearsals.RehearsalViewSet")
+EvaluationViewSet = LazyViewSet("agents_app.api.evaluations.EvaluationViewSet")
+QualityViewSet = LazyViewSet("agents_app.api.quality.QualityViewSet")
 RunViewSet = LazyViewSet("agents_app.api.runs.RunViewSet")
 
 urlpatterns = [
@@ -37,6 +39,11 @@ urlpatterns = [
     path("agent-budgets/<str:agent_id>", BudgetViewSet.as_view({"put": "update"})),
     path("agent-usage", UsageViewSet.as_view({"get": "list"})),
     path("rehearsals", RehearsalViewSet.as_view({"post": "rehearse"})),
+    path("quality", QualityViewSet.as_view({"get": "list"})),
+    path("quality/changes", QualityViewSet.as_view({"get": "changes"})),
+    path("evaluations", EvaluationViewSet.as_view({"get": "list", "post": "create"})),
+    path("evaluations/<str:evaluation_id>", EvaluationViewSet.as_view({"get": "retrieve"})),
+    path("evaluations/<str:evaluation_id>/cancel", EvaluationViewSet.as_view({"post": "cancel"})),
     path("public/agents/<str:agent_id>/run", TriggerViewSet.as_view({"post": "run"})),
     path("agent-runs", RunViewSet.as_view({"get": "list"})),
     path("agent-runs/<str:run_id>", RunViewSet.as_view({"get": "retrieve"})),

@@ -99,7 +99,7 @@ class Decisions:
 
 
 def load_decisions(first: date, last: date) -> Decisions:
-    """Return the decisions from the first to the last day (UTC). Always five queries."""
+    """Return the decisions from the first to the last day (UTC). At most five queries."""
     begin, end = datetime.combine(first, time(), UTC), datetime.combine(last, time(), UTC)
     end += timedelta(days=1)
     accepted, distances = list(_accepted(begin, end)), _distances(begin, end)

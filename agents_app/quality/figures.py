@@ -175,7 +175,7 @@ ALL: Final = QualityFilter()
 def measure_quality(
     *, period: QualityPeriod, actor: Actor, only: QualityFilter = ALL
 ) -> Quality:
-    """Return the figures of each agent and AI client. Always six queries. Raises `NotAllowed`."""
+    """Return the figures of each agent and AI client. At most six queries. Raises `NotAllowed`."""
     actor.require(PERMISSION)
     loaded = load_decisions(period.first, period.last)
     # Notes are judged over all decisions at a place, before any filter.
@@ -205,7 +205,7 @@ def measure_quality(
 def list_decisions(
     *, period: QualityPeriod, actor: Actor, only: QualityFilter
 ) -> Decisions:
-    """Return the decisions behind the figures, newest first. Always five queries. Raises `NotAllowed`."""
+    """Return the decisions behind the figures, newest first. At most five queries. Raises `NotAllowed`."""
     actor.require(PERMISSION)
     loaded = load_decisions(period.first, period.last)
     rows = [row for row in reversed(loaded.rows) if only.matches(row)]
