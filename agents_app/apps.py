@@ -75,6 +75,25 @@ class AgentsConfig(AppConfig):
         )
         navigation_entries.register(
             NavigationEntry(
+                NavigationGroup.INSIGHTS,
+                gettext_lazy("Quality"),
+                "admin:quality",
+                "verify",
+                permissions=("quality.view",),
+                tabs=(
+                    NavigationTab(gettext_lazy("Agents and AI clients"), "admin:quality"),
+                    NavigationTab(gettext_lazy("Decided changes"), "admin:quality-changes"),
+                    NavigationTab(
+                        gettext_lazy("Evaluations"),
+                        "admin:agents_app_evaluation_changelist",
+                        "agents.evaluate",
+                    ),
+                ),
+            ),
+            order=20,
+        )
+        navigation_entries.register(
+            NavigationEntry(
                 NavigationGroup.SETTINGS,
                 gettext_lazy("Agents and AI"),
                 "admin:agents_app_agentswitch_changelist",

@@ -110,6 +110,7 @@ class CmsAdminSite(admin.AdminSite):
         self._load()  # before the imports below, so that apps register in their order
         # Models are not loaded yet when this module is imported.
         from agents_app.admin.batches import bulk
+        from agents_app.admin.quality.quality_page import quality, quality_changes
         from agents_app.admin.run_dialog.field_run import ask_field
         from agents_app.admin.run_dialog.start import ask
         from analytics.admin.heatmap import heatmap
@@ -269,6 +270,8 @@ class CmsAdminSite(admin.AdminSite):
             path("agents_app/ask/", self.admin_view(ask), name="agents_app_ask"),
             path("agents_app/bulk/", self.admin_view(bulk), name="agents_app_bulk"),
             path("agents_app/field/", self.admin_view(ask_field), name="agents_app_ask_field"),
+            path("quality/", self.admin_view(quality), name="quality"),
+            path("quality/changes/", self.admin_view(quality_changes), name="quality-changes"),
             path("mcp/", self.admin_view(connect), name="mcp-connect"),
             path("analytics/heatmaps/", self.admin_view(heatmaps), name="analytics-heatmaps"),
             path(

@@ -13,6 +13,7 @@ from django.views.decorators.http import require_POST
 from agents_app.admin.agents.definition_labels import (
     begin_of_month,
     options_of,
+    provider_and_model_label,
     rate_of,
     reaction_of,
     row_of,
@@ -20,6 +21,7 @@ from agents_app.admin.agents.definition_labels import (
 )
 from agents_app.admin.agents.rehearsal_page import show_rehearsal
 from agents_app.admin.labels import state_badge
+from agents_app.admin.quality.versions_page import agent_versions, version_facts
 from agents_app.admin.prompt_versions import show_prompt, versions_context
 from agents_app.admin.run_dialog.form import (
     asked_words,
@@ -86,6 +88,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
             path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
             path("<slug:agent_id>/limit/", wrap(limit), name=f"{_NAME}_limit"),
             path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),
+            path("<slug:agent_id>/versions/", wrap(agent_versions), name="agents_app_versions"),
             path("<slug:agent_id>/try/", wrap(try_out), name="agents_app_try"),
             path(
                 "<slug:agent_id>/prompts/<slug:digest>/",
@@ -117,6 +120,11 @@ def show(request: HttpRequest, agent_id: str) -> HttpResponse:
         "tools": [(tool_label(name), name) for name in found.tools],
         "rate": rate_of(acceptance_rates(begin_of_month(), actor_of(request)), found),
         **versions_context(agent_id),
+        **version_facts(found),
+        "challenger_text": provider_and_model_label(found.challenger) if found.challenger else "",
+        "quality_url": f"{reverse('admin:quality')}?agent={agent_id}"
+        if may(request, "quality.view")
+        else "",
         "uses_tools": definition.llm_config.use_mcp,
         "username": username_of(found.account),
         "options": options_of(definition),

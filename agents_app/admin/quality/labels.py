@@ -1,0 +1,62 @@
+"""Labels of quality figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from django.utils.formats import number_format
+from django.utils.translation import gettext as _
+
+from agents_app.admin.labels import format_money
+from agents_app.quality.figures import QualityFigures, Tallied
+from agents_app.quality.notes import HeededNotes
+from analytics.experiments.confidence import Range
+from analytics.experiments.sentences import percent
+
+
+@dataclass(frozen=True, slots=True)
+class ShareLabel:
+    """A share and its 95 % interval as text. `range` says if there are too few to tell."""
+
+    share: str
+    range: str
+
+
+def share_label(value: float | None, found: Range | None) -> ShareLabel:
+    if value is None:
+        return ShareLabel("—", "")
+    return ShareLabel(percent(value), range_label(found))
+
+
+def range_label(found: Range | None) -> str:
+    if found is None:
+        return _("Too few to tell")
+    return _("%(low)s to %(high)s") % {"low": percent(found.low), "high": percent(found.high)}
+
+
+def acceptance_label(found: Tallied) -> ShareLabel:
+    return share_label(found.acceptance, found.interval)
+
+
+def heeded_label(found: HeededNotes) -> ShareLabel:
+    return share_label(found.share, found.interval)
+
+
+def distance_label(value: float | None) -> str:
+    """Return the changed part of the words in percent."""
+    return "—" if value is None else percent(value)
+
+
+def money_label(row: QualityFigures) -> str:
+    return "—" if row.cost_per_accepted is None else format_money(row.cost_per_accepted)
+
+
+def minutes_label(value: float | None) -> str:
+    """Return minutes as text: with a decimal below ten, in hours or days from two hours."""
+    if value is None:
+        return "—"
+    if value >= 2 * 24 * 60:
+        return _("%(number)s days") % {"number": number_format(value / 24 / 60, 1)}
+    if value >= 2 * 60:
+        return _("%(number)s h") % {"number": number_format(value / 60, 1)}
+    return _("%(number)s min") % {"number": number_format(value, 1 if value < 10 else 0)}
