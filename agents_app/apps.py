@@ -78,7 +78,7 @@ class AgentsConfig(AppConfig):
                 NavigationGroup.INSIGHTS,
                 gettext_lazy("Quality"),
                 "admin:quality",
-                "verify",
+                "check",
                 permissions=("quality.view",),
                 tabs=(
                     NavigationTab(gettext_lazy("Agents and AI clients"), "admin:quality"),
