@@ -107,7 +107,9 @@ class ChampionAnswer(Answer):
     prompt: TextOrNull
     promoted_at: datetime
     evaluation: UUID | None
-    holds: bool = Field(description="False if the agent's file was changed since: the file answers.")
+    holds: bool = Field(
+        description="False if the agent's file was changed since: the file answers."
+    )
 
 
 class OneAgentAnswer(Answer):

@@ -70,9 +70,7 @@ class EvaluationViewSet(ApiViewSet):
         found = [evaluation_answer(job) for job in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
-    @extend_schema(
-        parameters=[LOCATION], request=NewEvaluation, responses={201: EvaluationAnswer}
-    )
+    @extend_schema(parameters=[LOCATION], request=NewEvaluation, responses={201: EvaluationAnswer})
     def create(self, request: Request) -> Response:
         """Start an evaluation in a worker. It stops before the budget would be passed."""
         body = read_body(request, NewEvaluation)

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from agents_app.api.budgets import DATE, read_day
 from agents_app.evaluation.answers import RangeAnswer
-from agents_app.quality.decisions import Decision, DecisionOutcome
+from agents_app.quality.decisions import Decision, DecisionOutcome, ProposerKind
 from agents_app.quality.figures import (
     QualityFigures,
     QualityFilter,
@@ -109,7 +109,7 @@ class QualityAnswer(TallyAnswer):
     its acceptance.
     """
 
-    kind: Literal["agent", "client"]
+    kind: ProposerKind
     id: str
     name: str
     runs: int | None
@@ -142,7 +142,7 @@ class QualityListAnswer(Answer):
 class DecisionAnswer(Answer):
     """A decided change. `minutes`: from the proposal to its acceptance."""
 
-    kind: Literal["agent", "client"]
+    kind: ProposerKind
     id: str
     name: str
     post_id: UUID
@@ -179,9 +179,7 @@ class QualityViewSet(ApiViewSet):
     def list(self, request: Request) -> Response:
         """Acceptance by field and week, edit distance, refused facts, cost and notes of each proposer."""
         page = page_of(request)
-        found = measure_quality(
-            period=_period(request), actor=self.actor, only=_filter(request)
-        )
+        found = measure_quality(period=_period(request), actor=self.actor, only=_filter(request))
         shown = found.rows[page.slice]
         names = subject_names([row.subject for row in shown], self.actor)
         rows = [_quality_answer(row, names[row.subject]) for row in shown]
@@ -206,12 +204,8 @@ class QualityViewSet(ApiViewSet):
         shown = found.rows[page.slice]
         names = subject_names([row.subject for row in shown], self.actor)
         titles = post_titles({row.post_id for row in shown})
-        rows = [
-            _decision_answer(row, names[row.subject], titles.get(row.post_id)) for row in shown
-        ]
-        return Response(
-            {**page.envelope(rows, len(found.rows)), "complete": found.is_complete}
-        )
+        rows = [_decision_answer(row, names[row.subject], titles.get(row.post_id)) for row in shown]
+        return Response({**page.envelope(rows, len(found.rows)), "complete": found.is_complete})
 
 
 def _period(request: Request) -> QualityPeriod:

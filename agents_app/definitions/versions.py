@@ -68,9 +68,7 @@ def load_all_versions() -> Mapping[str, ChampionChallenger]:
     return _rows()
 
 
-def versions_of(
-    agent: AgentDefinition, rows: Mapping[str, ChampionChallenger]
-) -> AgentVersions:
+def versions_of(agent: AgentDefinition, rows: Mapping[str, ChampionChallenger]) -> AgentVersions:
     """Return the versions of an agent from loaded rows."""
     row = rows.get(agent.id)
     if row is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal, get_args
 from uuid import UUID
 
 from pydantic import Field, JsonValue, WithJsonSchema
@@ -16,6 +16,10 @@ from agents_app.models import Evaluation, EvaluationItem, ItemState
 from analytics.experiments.confidence import Range
 from proofroom.core.api.answer import Answer, TextOrNull
 
+State = Literal["running", "done", "cancelled", "failed"]
+STATES: Final = get_args(State)
+QuestionState = Literal["waiting", "running", "done", "skipped", "left"]
+QUESTION_STATES: Final = get_args(QuestionState)
 AnyJson = Annotated[JsonValue, WithJsonSchema({})]
 
 
@@ -68,7 +72,7 @@ class EvaluationAnswer(Answer):
 
     id: UUID
     agent_id: str
-    state: Literal["running", "done", "cancelled", "failed"]
+    state: State
     problem: TextOrNull = Field(description="Why it ended before all questions were asked.")
     model: TextOrNull
     prompt: TextOrNull
@@ -118,7 +122,7 @@ class QuestionAnswer(Answer):
 
     run_id: UUID
     post_id: UUID | None
-    state: Literal["waiting", "running", "done", "skipped", "left"]
+    state: QuestionState
     why: TextOrNull
     approved: dict[str, AnyJson]
     rejected: list[str]

@@ -12,9 +12,9 @@ from django.utils.translation import gettext as _
 from agents_app.definitions.agents import get_agent, unknown_agent
 from agents_app.definitions.schema import AgentDefinition
 from agents_app.definitions.versions import file_digest, load_versions, with_version
+from agents_app.evaluation.questions import AskedVersion
 from agents_app.evaluation.report import PartFigures, report_of
 from agents_app.evaluation.subjects import description_of, find_prompt
-from agents_app.evaluation.questions import AskedVersion
 from agents_app.models import ChampionChallenger, Evaluation, PromptVersion
 from agents_app.providers.interface import ProviderError
 from agents_app.providers.selection import choose_provider

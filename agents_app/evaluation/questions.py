@@ -97,9 +97,7 @@ def ask_version(
     failed: list[str] = []
     error, is_stopped = "", False
     try:
-        found = ask(
-            version.agent, version.choice, decided.run, given, spent, brief=version.brief
-        )
+        found = ask(version.agent, version.choice, decided.run, given, spent, brief=version.brief)
         values = proposals(found, given.document, given.target)
         failed = _failed_checks(decided.run, found, given)
     except (SpendingLimitReached, BudgetExceeded) as stop:

@@ -54,7 +54,7 @@ class PartFigures:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`everything` are all decisions, `held_out` those that no prompt ever gets as an example."""
+    """`everything` are all decisions, `held_out` the ones that no prompt ever gets as an example."""
 
     everything: PartFigures
     held_out: PartFigures
@@ -78,9 +78,7 @@ def report_of(job: Evaluation) -> Report:
     )
 
 
-def _part(
-    items: Sequence[EvaluationItem], is_in: Callable[[ComparedPath], bool]
-) -> PartFigures:
+def _part(items: Sequence[EvaluationItem], is_in: Callable[[ComparedPath], bool]) -> PartFigures:
     pairs = [
         (_of(item, "champion"), _of(item, "challenger"))
         for item in items
@@ -138,9 +136,7 @@ def _sides(item: EvaluationItem) -> tuple[StoredAnswer, StoredAnswer]:
     return _of(item, "champion"), _of(item, "challenger")
 
 
-def _agreeing(
-    answer: StoredAnswer, is_in: Callable[[ComparedPath], bool]
-) -> dict[str, bool]:
+def _agreeing(answer: StoredAnswer, is_in: Callable[[ComparedPath], bool]) -> dict[str, bool]:
     return {path["path"]: path["agrees"] for path in answer["paths"] if is_in(path)}
 
 
@@ -155,7 +151,9 @@ def _difference(
     value: Callable[[StoredAnswer], float | None],
 ) -> Range | None:
     both = ((value(challenger), value(champion)) for champion, challenger in pairs)
-    return mean_interval([one - other for one, other in both if one is not None and other is not None])
+    return mean_interval(
+        [one - other for one, other in both if one is not None and other is not None]
+    )
 
 
 def _mean(values: Iterable[float]) -> float | None:

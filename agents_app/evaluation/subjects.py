@@ -25,7 +25,7 @@ NO_BRIEF = "none"
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSubjects:
-    """Both versions. `briefs`: those that the challenger is told; None for the present ones."""
+    """Both versions. `briefs`: the briefs for the challenger; None for the present ones."""
 
     champion: AskedVersion
     challenger: AskedVersion
@@ -92,7 +92,7 @@ def find_briefs(text: str) -> BriefSet:
         return BriefSet(())
     id_, _colon, version = text.partition(":")
     row = find_by_id(Brief.objects.all(), id_)
-    if row is None or not (version.isascii() and version.isdigit() or not version):
+    if row is None or not ((version.isascii() and version.isdigit()) or not version):
         raise invalid("brief", _("Name a brief by its ID, or its ID, a colon and a version."))
     if version and int(version) != row.version:
         try:
@@ -113,5 +113,3 @@ def description_of(version: AskedVersion) -> JsonObject:
         "model": f"{version.choice.provider}:{version.choice.model}",
         "prompt": prompt_version(version.agent),
     }
-
-

@@ -117,9 +117,7 @@ class EvaluationItem(models.Model):
     evaluation = models.ForeignKey(Evaluation, on_delete=models.CASCADE, related_name="items")
     position = models.PositiveIntegerField()
     run = models.ForeignKey(AgentRun, on_delete=models.CASCADE, related_name="+")
-    state = models.CharField(
-        max_length=8, choices=ItemState.choices, default=ItemState.WAITING
-    )
+    state = models.CharField(max_length=8, choices=ItemState.choices, default=ItemState.WAITING)
     decided = models.JSONField(default=dict)
     champion = models.JSONField(default=dict)
     challenger = models.JSONField(default=dict)
@@ -128,9 +126,7 @@ class EvaluationItem(models.Model):
     class Meta:
         ordering: ClassVar[list[str]] = ["position"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            models.UniqueConstraint(
-                fields=["evaluation", "position"], name="evaluation_item_once"
-            ),
+            models.UniqueConstraint(fields=["evaluation", "position"], name="evaluation_item_once"),
         ]
 
     def __str__(self) -> str:

@@ -77,9 +77,7 @@ def choose_provider(
 def config_with_model(config: LlmConfig, model: str) -> LlmConfig:
     """Return the configuration with another text model, `provider:model`. Raises `ProviderError`."""
     provider, _, name = model.partition(":")
-    if provider not in (*DEFAULT_MODELS, DEMO_PROVIDER) or (
-        not name and provider != DEMO_PROVIDER
-    ):
+    if provider not in (*DEFAULT_MODELS, DEMO_PROVIDER) or (not name and provider != DEMO_PROVIDER):
         known = ", ".join((*DEFAULT_MODELS, DEMO_PROVIDER))
         raise ProviderError(f"{model!r} is no provider:model; providers are {known}.")
     changes: dict[str, object] = {"provider_text": provider, "model_text": name or None}

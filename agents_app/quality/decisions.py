@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import SequenceMatcher
 from enum import StrEnum
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 from uuid import UUID
 
 from agents_app.models import AgentRun
@@ -28,10 +28,14 @@ _REJECTED: Final = tuple(f"post.{layer.value}.reject" for layer in Layer)
 _RECONSIDERED: Final = tuple(f"post.{layer.value}.reconsider" for layer in Layer)
 
 
+ProposerKind = Literal["agent", "client"]
+KINDS: Final = get_args(ProposerKind)
+
+
 class Subject(NamedTuple):
     """The proposer: an agent by its id, or an AI client by its credential."""
 
-    kind: Literal["agent", "client"]
+    kind: ProposerKind
     id: str
 
 
@@ -137,7 +141,9 @@ def _accepted(begin: datetime, end: datetime) -> Iterator[Decision]:
             *("created_at", "written_at"),
         )
     )
-    for agent_id, principal, post_id, path, run_id, edited_by, at, written_at in rows[:MAX_DECISIONS]:
+    for agent_id, principal, post_id, path, run_id, edited_by, at, written_at in rows[
+        :MAX_DECISIONS
+    ]:
         yield Decision(
             subject=_subject(agent_id, principal),
             post_id=post_id,
@@ -215,7 +221,7 @@ def _rejected(begin: datetime, end: datetime) -> tuple[list[Decision], int]:
     )
     found: list[Decision] = []
     for pk, name, post_id, payload, at in rows:
-        if name in _REJECTED:
+        if name in _REJECTED and post_id is not None:
             for path in dict.fromkeys(_texts(payload, "paths")):
                 proposal = _proposal_of(payload, path, runs)
                 if proposal is not None and path not in undone[pk]:
@@ -251,9 +257,7 @@ def _staged_paths(run_ids: Iterable[str]) -> _Runs:
     return {str(pk): (agent_id, frozenset(map(str, staged))) for pk, agent_id, staged in rows}
 
 
-def _proposal_of(
-    payload: Mapping[str, Json], path: str, runs: _Runs
-) -> _RejectedProposal | None:
+def _proposal_of(payload: Mapping[str, Json], path: str, runs: _Runs) -> _RejectedProposal | None:
     """Return the proposal at a rejected path; None if a person wrote it.
 
     Events of earlier releases name the runs only, so that AI clients are unknown in them.

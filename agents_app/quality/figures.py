@@ -172,9 +172,7 @@ class QualityFilter:
 ALL: Final = QualityFilter()
 
 
-def measure_quality(
-    *, period: QualityPeriod, actor: Actor, only: QualityFilter = ALL
-) -> Quality:
+def measure_quality(*, period: QualityPeriod, actor: Actor, only: QualityFilter = ALL) -> Quality:
     """Return the figures of each agent and AI client. At most six queries. Raises `NotAllowed`."""
     actor.require(PERMISSION)
     loaded = load_decisions(period.first, period.last)
@@ -202,9 +200,7 @@ def measure_quality(
     return Quality(period, rows, decisions, loaded.is_complete)
 
 
-def list_decisions(
-    *, period: QualityPeriod, actor: Actor, only: QualityFilter
-) -> Decisions:
+def list_decisions(*, period: QualityPeriod, actor: Actor, only: QualityFilter) -> Decisions:
     """Return the decisions behind the figures, newest first. At most five queries. Raises `NotAllowed`."""
     actor.require(PERMISSION)
     loaded = load_decisions(period.first, period.last)

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 from uuid import UUID
 
@@ -18,16 +19,9 @@ MIN_NOTES: Final = 10
 """Number of notes with a later decision from which a share is judged."""
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _FUNCTION_WORDS: Final = frozenset(
-    # English
-    "about again all and any are but can does for from has have her him his how into its just like more most "
-    "not now one only our out please should some such than that the their them then there these they this "
-    "those too use very was were what when where which while who why will with would you your "
-    # German
-    "aber als also auch auf aus bei bin bis bitte das dass dem den der des die dies diese dieser dieses doch "
-    "ein eine einem einen einer eines für hat hier ich ihr ihre immer ist kann kein keine mehr mit nach nicht "
-    "noch nur oder schon sehr sein sich sie sind über und uns vom von vor war was weil wenn wie wird wir zu "
-    "zum zur".split()
+    (Path(__file__).parent / "function_words.txt").read_text(encoding="utf-8").split()
 )
+"""English and German words that say nothing on their own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +72,7 @@ def frequent_terms(rows: Iterable[Decision]) -> list[NoteTerm]:
     """Return the words that most notes have. A note of one rejection counts once."""
     found: Counter[str] = Counter()
     for note in _notes(rows):
-        found.update({word for word in _WORD.findall(note.casefold())} - _FUNCTION_WORDS)
+        found.update(set(_WORD.findall(note.casefold())) - _FUNCTION_WORDS)
     ranked = sorted(found.items(), key=lambda item: (-item[1], item[0]))
     return [NoteTerm(term, count) for term, count in ranked[:MAX_TERMS]]
 

@@ -39,6 +39,4 @@ def _facts(text: str, language: str) -> Counter[tuple[str, str]]:
     if not text:
         return Counter()
     found = find_facts(text, language)
-    return Counter(
-        (kind, fact) for kind in ("date", "price", "number") for fact in found[kind]
-    )
+    return Counter((kind, fact) for kind in ("date", "price", "number") for fact in found[kind])

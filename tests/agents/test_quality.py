@@ -33,7 +33,10 @@ pytestmark = pytest.mark.django_db
 AGENT = Subject("agent", "seo-specialist")
 CLIENT = Subject("client", "mcp-token:7")
 FIRST = {
-    "post": {"metaTitle": "Filter coffee by hand", "excerpt": "Four minutes for 12 % less, in 2031."},
+    "post": {
+        "metaTitle": "Filter coffee by hand",
+        "excerpt": "Four minutes for 12 % less, in 2031.",
+    },
     "summary": "Two texts.",
 }
 
@@ -104,9 +107,11 @@ def test_costs_and_minutes_are_of_the_accepted_changes(decided: AgentRun) -> Non
     )
     row = measured()[AGENT]
 
-    assert row.cost_per_accepted is not None and float(row.cost_per_accepted) == 0.03
+    assert row.cost_per_accepted is not None
+    assert float(row.cost_per_accepted) == 0.03
     assert row.minutes_per_accepted == pytest.approx(2, abs=0.1)
-    assert row.waited is not None and row.waited < 1
+    assert row.waited is not None
+    assert row.waited < 1
     assert (row.runs.runs, row.runs.failed, row.runs.asked_again) == (1, 0, 0)
 
 
@@ -140,7 +145,8 @@ def test_ai_clients_are_told_apart_by_their_credential() -> None:
     row = measured()[CLIENT]
 
     assert (row.total.accepted, row.total.rejected) == (1, 1)
-    assert row.runs.runs == 0 and row.cost_per_accepted is None
+    assert row.runs.runs == 0
+    assert row.cost_per_accepted is None
     assert AGENT not in measured()
 
 
@@ -185,8 +191,10 @@ def test_the_challengers_part_is_shown_apart(decided: AgentRun) -> None:
 
     row = measured()[AGENT]
 
-    assert row.challenger is not None and row.challenger.decided == 2
-    assert row.champion is not None and row.champion.decided == 0
+    assert row.challenger is not None
+    assert row.challenger.decided == 2
+    assert row.champion is not None
+    assert row.champion.decided == 0
 
 
 def test_figures_take_the_same_queries_for_any_number(decided: AgentRun) -> None:
@@ -198,9 +206,7 @@ def test_figures_take_the_same_queries_for_any_number(decided: AgentRun) -> None
     few = statements()
     for number in range(3):
         post = make.post(f"Post {number}")
-        make.staged(
-            post, {"excerpt": "x"}, by=make.agent_actor("seo-specialist", str(decided.pk))
-        )
+        make.staged(post, {"excerpt": "x"}, by=make.agent_actor("seo-specialist", str(decided.pk)))
         refuse(post)
 
     assert few == statements() <= 6
@@ -244,7 +250,10 @@ def test_notes_say_most_what_most_notes_say() -> None:
         ("the  title is too long", 2),
         ("Wrong tone, and too long", 1),
     ]
-    assert [(one.term, one.notes) for one in frequent_terms(rows)][:2] == [("long", 3), ("title", 2)]
+    assert [(one.term, one.notes) for one in frequent_terms(rows)][:2] == [
+        ("long", 3),
+        ("title", 2),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -274,7 +283,8 @@ def test_the_api_answers_figures_and_the_changes_behind_them(decided: AgentRun) 
         2,
         1,
     )
-    assert row["name"] and row["acceptanceRange"] is None
+    assert row["name"]
+    assert row["acceptanceRange"] is None
     assert [one["field"] for one in row["fields"]] == ["post.excerpt", "post.metaTitle"]
     assert row["heeded"]["notes"] == 1
     assert figures["complete"] is True

@@ -21,8 +21,8 @@ from agents_app.admin.agents.definition_labels import (
 )
 from agents_app.admin.agents.rehearsal_page import show_rehearsal
 from agents_app.admin.labels import state_badge
-from agents_app.admin.quality.versions_page import agent_versions, version_facts
 from agents_app.admin.prompt_versions import show_prompt, versions_context
+from agents_app.admin.quality.versions_page import agent_versions, version_facts
 from agents_app.admin.run_dialog.form import (
     asked_words,
     begin,

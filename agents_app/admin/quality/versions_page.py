@@ -109,9 +109,7 @@ def agent_versions(request: HttpRequest, agent_id: str) -> HttpResponse:
         **version_facts(found),
     }
     title = _("Versions of %(agent)s") % {"agent": found.definition.name}
-    response = form_page(
-        request, "admin/quality/versions.html", AgentSwitch, context, title=title
-    )
+    response = form_page(request, "admin/quality/versions.html", AgentSwitch, context, title=title)
     if any(form.is_bound and form.errors for form in (challenger, promotion)):
         response.status_code = 422
     return response

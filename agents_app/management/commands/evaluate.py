@@ -5,6 +5,7 @@ agent with the present one on decided runs.
 from __future__ import annotations
 
 from argparse import ArgumentParser
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
@@ -33,7 +34,9 @@ class Command(BaseCommand):
         parser.add_argument("--model", default="", help="provider:model to compare with")
         parser.add_argument("--prompt", default="", help="version of the prompt to compare with")
         parser.add_argument(
-            "--brief", default="", help="ID or ID:VERSION of a brief to compare with; none: no brief"
+            "--brief",
+            default="",
+            help="ID or ID:VERSION of a brief to compare with; none: no brief",
         )
         parser.add_argument(
             "--sample",
@@ -70,7 +73,9 @@ class Command(BaseCommand):
         self._ask(job)
         report = report_of(job)
         if options["json"]:
-            self.stdout.write(evaluation_report(job, report).model_dump_json(by_alias=True, indent=2))
+            self.stdout.write(
+                evaluation_report(job, report).model_dump_json(by_alias=True, indent=2)
+            )
         else:
             self.stdout.write("\n".join(_table(job, report)))
 
@@ -80,10 +85,8 @@ class Command(BaseCommand):
                 job.refresh_from_db()
                 self.stderr.write(f"{job.done} of {job.total}, ${job.spent:.4f} spent")
         except KeyboardInterrupt:
-            try:
+            with suppress(Conflict):  # it has just ended
                 EVALUATIONS.cancel(job.pk, Actor(user=SYSTEM, via="system"))
-            except Conflict:  # it has just ended
-                pass
             self.stderr.write("Cancelled.")
         job.refresh_from_db()
         if job.why:
@@ -117,7 +120,13 @@ def _part(title: str, part: PartFigures) -> list[str]:
             2,
         ),
         *(
-            (label, _number(part.champion, name, form), _number(part.challenger, name, form), found, places)
+            (
+                label,
+                _number(part.champion, name, form),
+                _number(part.challenger, name, form),
+                found,
+                places,
+            )
             for label, name, form, found, places in (
                 ("distance", "distance", ".2f", part.distance_difference, 2),
                 ("failed checks", "failed_checks", ".2f", part.checks_difference, 2),

@@ -12,8 +12,14 @@ from agents_app.definitions import versions
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.versions import is_in_share, load_versions
 from agents_app.evaluation.statistics import judge, mean_interval, paired_difference
-from agents_app.models import AgentRun, ChampionChallenger, Evaluation, EvaluationItem
-from agents_app.models import PromptVersion
+from agents_app.models import (
+    AgentRun,
+    ChampionChallenger,
+    Evaluation,
+    EvaluationItem,
+    PromptVersion,
+)
+from agents_app.providers.selection import config_with_model
 from agents_app.runs.creation import start_dry_run
 from agents_app.runs.estimates import estimate
 from agents_app.runs.execution import execute_run
@@ -45,7 +51,9 @@ def test_the_share_is_kept_and_each_run_stays_on_its_side() -> None:
     assert all(is_in_share(AGENT, id_, 100) for id_ in ids)
     assert not any(is_in_share(AGENT, id_, 0) for id_ in ids)
     # A larger share only adds runs.
-    assert all(is_in_share(AGENT, id_, 50) for id_, is_in in zip(ids, challenged) if is_in)
+    assert all(
+        is_in_share(AGENT, id_, 50) for id_, is_in in zip(ids, challenged, strict=True) if is_in
+    )
 
 
 def test_the_challenger_answers_its_share_with_proposals_of_its_own(openai: Any) -> None:
@@ -159,9 +167,11 @@ def test_the_estimate_knows_both_versions(openai: Any) -> None:
 
     mixed = estimate(_agent(), [post])
 
-    assert champion.cost is not None and mixed.cost is not None
+    assert champion.cost is not None
+    assert mixed.cost is not None
     assert mixed.cost > champion.cost
-    assert champion.most_cost is not None and mixed.most_cost is not None
+    assert champion.most_cost is not None
+    assert mixed.most_cost is not None
     assert mixed.most_cost > champion.most_cost
     assert (mixed.challenger, mixed.share) == ("openai gpt-6-astra", 50)
     assert (champion.challenger, champion.share) == ("", 0)
@@ -170,10 +180,10 @@ def test_the_estimate_knows_both_versions(openai: Any) -> None:
 def test_the_key_of_an_agents_file_goes_to_no_other_provider(openai: Any) -> None:
     openai()
     config = _agent().llm_config.model_copy(update={"provider_text": "openai", "api_key": "s"})
-    other = versions.config_with_model(config, "anthropic:claude-sonnet-5-5")
+    other = config_with_model(config, "anthropic:claude-sonnet-5-5")
 
     assert other.api_key is None
-    assert versions.config_with_model(config, CHEAP).api_key == "s"
+    assert config_with_model(config, CHEAP).api_key == "s"
 
 
 def evaluated(gained: int, both: int, lost: int = 0) -> Evaluation:
@@ -291,7 +301,8 @@ def test_a_changed_file_ends_a_promotion(openai: Any, monkeypatch: pytest.Monkey
 
     found = load_versions(_agent())
 
-    assert found.is_outdated and not found.is_promoted
+    assert found.is_outdated
+    assert not found.is_promoted
     assert found.champion.llm_config == _agent().llm_config
     assert ApiClient("admin").read(URL)["champion"]["holds"] is False
 
@@ -310,13 +321,17 @@ def test_intervals_of_paired_answers() -> None:
     assert paired_difference(gained=0, lost=0, number=0) is None
     few = paired_difference(gained=1, lost=0, number=2)
     many = paired_difference(gained=30, lost=5, number=100)
-    assert few is not None and many is not None
+    assert few is not None
+    assert many is not None
     assert few.low < 0 < few.high
     assert 0.1 < many.low < 0.25 < many.high < 0.4
     assert judge(many, decisions=100, runs=50) == "better"
     assert judge(many, decisions=100, runs=5) == "too_few"
-    assert judge(paired_difference(gained=5, lost=30, number=100), decisions=100, runs=50) == "worse"
+    assert (
+        judge(paired_difference(gained=5, lost=30, number=100), decisions=100, runs=50) == "worse"
+    )
     assert mean_interval([1.0]) is None
     interval = mean_interval([0.0, 1.0] * 50)
-    assert interval is not None and interval.low < 0.5 < interval.high
+    assert interval is not None
+    assert interval.low < 0.5 < interval.high
     assert interval == mean_interval([0.0, 1.0] * 50)

@@ -143,9 +143,7 @@ def test_a_failed_answer_counts_against_its_version(decided_run: Any) -> None:
         (["--model", CHEAP, "--sample", "0"], "from 1 to 200"),
     ],
 )
-def test_what_cannot_be_evaluated_is_refused(
-    decided_run: Any, words: list[str], said: str
-) -> None:
+def test_what_cannot_be_evaluated_is_refused(decided_run: Any, words: list[str], said: str) -> None:
     decided_run()
     with pytest.raises(CommandError, match=said):
         evaluate(*words)

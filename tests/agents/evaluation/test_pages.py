@@ -39,7 +39,8 @@ def test_the_page_lists_proposers_and_opens_one(client: Client, decided_run: Any
 
     assert "agent=seo-specialist" in page
     assert "Too few to tell" in page
-    assert "post.metaTitle" in one and "post.excerpt" in one
+    assert "post.metaTitle" in one
+    assert "post.excerpt" in one
     assert "<q>No.</q>" in one
     assert "<svg" in one
 
@@ -49,7 +50,8 @@ def test_the_changes_behind_a_figure_are_listed(client: Client, decided_run: Any
 
     page = client.get(f"{QUALITY}changes/?agent={AGENT}&outcome=rejected").content.decode()
 
-    assert "post.excerpt" in page and "post.metaTitle" not in page
+    assert "post.excerpt" in page
+    assert "post.metaTitle" not in page
     assert reverse("admin:agents_app_agentrun_change", args=[run.pk]) in page
     none = client.get(f"{QUALITY}changes/?field=post.slug").content.decode()
     assert "No decided changes" in none
@@ -93,12 +95,14 @@ def test_an_evaluation_is_started_followed_and_read(client: Client, decided_run:
     address = reverse("admin:agents_app_evaluation_change", args=[job.pk])
     assert started["Location"] == address
     running = client.get(address).content.decode()
-    assert "<progress" in running and 'value="cancel"' in running
+    assert "<progress" in running
+    assert 'value="cancel"' in running
     EVALUATIONS.run_turn(job.pk)
     page = client.get(address).content.decode()
     assert "<progress" not in page
     assert "Too few to tell: 2 decisions in 1 runs." in page
-    assert "Filter coffee by hand" in page and "<ins" in page
+    assert "Filter coffee by hand" in page
+    assert "<ins" in page
     assert "Promote this version" in page
     assert CHEAP in client.get(reverse("admin:agents_app_evaluation_changelist")).content.decode()
 
