@@ -30,6 +30,8 @@ RIGHTS: Final = (
         ),
     ),
     *writable("agents_app.ProviderCheck", updates=None),
+    *writable("agents_app.Evaluation", updates=None),
+    *writable("agents_app.EvaluationItem", updates=None),
     *readable(
         "agents_app.AgentBatch",
         "agents_app.AgentSwitch",

@@ -378,6 +378,7 @@ CELERY_TASK_ROUTES = {
     "webhooks.tasks.*": {"queue": "deliveries"},
     "agents_app.tasks.run_agent": {"queue": "agents"},
     "agents_app.tasks.call_reaction": {"queue": "agents"},
+    "agents_app.tasks.run_evaluation": {"queue": "agents"},
     # Run by the worker that runs agents, because it has their environment and network.
     "agents_app.tasks.test_provider": {"queue": "agents"},
 }

@@ -16,7 +16,7 @@ def verdict_sentence(part: PartFigures) -> str:
     found = part.agreement_difference
     if part.verdict == "too_few" or found is None:
         return _(
-            "Too few to tell: %(decisions)s decisions in %(runs)s runs. A verdict needs at least "
+            "Too few to tell (decisions: %(decisions)s, runs: %(runs)s). A verdict needs at least "
             "%(min_decisions)s decisions in %(min_runs)s runs."
         ) % {
             "decisions": max(part.champion.decisions, part.challenger.decisions),

@@ -16,7 +16,8 @@ import pytest
 from tests.lane.role import as_lane, as_owner, install_role, is_under_role
 
 _OF_AGENTS = frozenset(
-    f"agents_app.tasks.{name}" for name in ("run_agent", "call_reaction", "test_provider")
+    f"agents_app.tasks.{name}"
+    for name in ("run_agent", "call_reaction", "run_evaluation", "test_provider")
 )
 
 
@@ -27,6 +28,7 @@ def under_the_role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
         return
     request.getfixturevalue("db")
     install_role()
+    from agents_app.evaluation.runner import EvaluationRunner
     from agents_app.reactions import tool_calls as reactions
     from agents_app.runs import execution
     from mcp_bridge.protocol import tool_calls
@@ -35,6 +37,8 @@ def under_the_role(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPat
 
     for entry in (tool_calls.call_tool, execution.execute_run, reactions.call_reaction_tool):
         _replace(monkeypatch, entry, _within(as_lane, entry))
+    ask = EvaluationRunner.ask_next
+    monkeypatch.setattr(EvaluationRunner, "ask_next", _within(as_lane, ask))
     toolbox = execution.RunToolbox
     monkeypatch.setattr(toolbox, "call", _within(as_lane, toolbox.call))
     # Other workers do this.

@@ -49,7 +49,7 @@ def test_both_versions_are_asked_the_same_and_compared_with_the_decisions(decide
     assert everything["champion"]["distance"] == 0
     assert everything["challenger"]["distance"] > 0.5
     assert everything["verdict"] == "too_few"
-    assert everything["sentence"].startswith("Too few to tell: 2 decisions in 1 runs.")
+    assert everything["sentence"].startswith("Too few to tell (decisions: 2, runs: 1).")
     (question,) = figures["questions"]
     assert question["runId"] == str(run.pk)
     assert question["approved"] == {"post.metaTitle": "Filter coffee by hand"}

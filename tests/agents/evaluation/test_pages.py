@@ -100,7 +100,7 @@ def test_an_evaluation_is_started_followed_and_read(client: Client, decided_run:
     EVALUATIONS.run_turn(job.pk)
     page = client.get(address).content.decode()
     assert "<progress" not in page
-    assert "Too few to tell: 2 decisions in 1 runs." in page
+    assert "Too few to tell (decisions: 2, runs: 1)." in page
     assert "Filter coffee by hand" in page
     assert "<ins" in page
     assert "Promote this version" in page
