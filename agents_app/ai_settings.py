@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final, Literal, get_args
@@ -13,9 +14,10 @@ from django.utils.translation import gettext as _
 
 from agents_app.models import AiSettings, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderChoice
-from agents_app.providers.llm_config import MediaProvider, TextProvider
+from agents_app.providers.llm_config import FallbackProvider, MediaProvider, TextProvider
 from agents_app.providers.selection import DEFAULT_MEDIA_MODELS, DEFAULT_MODELS, default_provider
 from agents_app.providers.vendors import all_vendors
+from forms.masking import PERSONAL_DATA_KINDS
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
@@ -25,6 +27,7 @@ from proofroom.core.validation.input_validation import reject_unstorable
 
 TEXT_PROVIDERS: Final[tuple[str, ...]] = get_args(TextProvider)
 MEDIA_PROVIDERS: Final[tuple[str, ...]] = get_args(MediaProvider)
+FALLBACK_PROVIDERS: Final[tuple[str, ...]] = get_args(FallbackProvider)
 MODEL_MAX: Final = AiSettings._meta.get_field("text_model").max_length or 0
 
 
@@ -42,6 +45,9 @@ def update_ai_settings(
     text_model: str | None = None,
     media_provider: str | None = None,
     media_model: str | None = None,
+    fallback_provider: str | None = None,
+    fallback_model: str | None = None,
+    masked_personal_data: Collection[str] | None = None,
 ) -> AiSettings:
     """Change the given settings. None leaves a value unchanged, an empty string removes it.
 
@@ -66,6 +72,11 @@ def update_ai_settings(
     row.media_provider, row.media_model = check_provider_and_model(
         "media", (row.media_provider, row.media_model), media_provider, media_model
     )
+    row.fallback_provider, row.fallback_model = check_provider_and_model(
+        "fallback", (row.fallback_provider, row.fallback_model), fallback_provider, fallback_model
+    )
+    if masked_personal_data is not None:
+        row.unmasked = [kind for kind in PERSONAL_DATA_KINDS if kind not in masked_personal_data]
     if settings_payload(row) == before:
         return row
     row.version += 1
@@ -76,11 +87,23 @@ def update_ai_settings(
     return row
 
 
+_KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
+    "text": TEXT_PROVIDERS,
+    "media": MEDIA_PROVIDERS,
+    "fallback": FALLBACK_PROVIDERS,
+}
+
+
+def masked_kinds(row: AiSettings) -> list[str]:
+    """Return the kinds of personal data that are masked: all but those that an admin has allowed."""
+    return [kind for kind in PERSONAL_DATA_KINDS if kind not in (row.unmasked or ())]
+
+
 def check_provider_and_model(
     kind: str, present: tuple[str, str], provider: str | None, model: str | None
 ) -> tuple[str, str]:
     """Return the validated provider and model. Raises `RuleViolation`."""
-    known = TEXT_PROVIDERS if kind == "text" else MEDIA_PROVIDERS
+    known = _KNOWN[kind]
     name = present[0] if provider is None else provider
     if name and name not in known:
         # A lone surrogate from JSON would break the encoding of the error message.
@@ -113,6 +136,9 @@ def settings_payload(row: AiSettings) -> JsonObject:
         "textModel": row.text_model,
         "mediaProvider": row.media_provider,
         "mediaModel": row.media_model,
+        "fallbackProvider": row.fallback_provider,
+        "fallbackModel": row.fallback_model,
+        "maskedPersonalData": [*masked_kinds(row)],
     }
 
 
@@ -256,6 +282,11 @@ def models_in_use(provider: str, row: AiSettings) -> list[str]:
     """Return the provider's models that agents without a model would use."""
     pairs = (
         (row.text_provider, row.text_model, DEFAULT_MODELS),
+        (
+            row.fallback_provider,
+            row.fallback_model,
+            DEFAULT_MODELS if row.fallback_provider == provider else {},
+        ),
         (row.media_provider, row.media_model, DEFAULT_MEDIA_MODELS),
     )
     names = (

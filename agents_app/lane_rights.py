@@ -30,6 +30,7 @@ RIGHTS: Final = (
         ),
     ),
     *writable("agents_app.ProviderCheck", updates=None),
+    *writable("agents_app.ProviderPause", inserts=True, updates=("ends_at",)),
     *writable("agents_app.Evaluation", updates=None),
     *writable("agents_app.EvaluationItem", updates=None),
     *readable(

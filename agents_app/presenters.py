@@ -66,6 +66,13 @@ class ExampleAnswer(TypedDict):
     path: str
 
 
+class ModelReferenceAnswer(TypedDict):
+    """A model of a provider."""
+
+    provider: str
+    model: str
+
+
 class RunBriefAnswer(TypedDict):
     """An editorial brief that a run was told."""
 
@@ -114,6 +121,14 @@ class RunAnswer(TypedDict):
     provider: str | None
     model: str | None
     isChallenger: Annotated[bool, Field(description="Whether the agent's challenger answered.")]
+    fallbackFrom: Annotated[
+        ModelReferenceAnswer | None,
+        Field(description="The model that did not answer, so that the fallback took over."),
+    ]
+    maskedPersonalData: Annotated[
+        list[str],
+        Field(description="Kinds of visitors' personal data that were masked for the model."),
+    ]
     usage: UsageAnswer
     cost: float | None
     summary: str
@@ -197,6 +212,8 @@ def run(row: AgentRun) -> RunAnswer:
         "provider": row.provider or None,
         "model": row.model or None,
         "isChallenger": row.is_challenger,
+        "fallbackFrom": row.fallback_from or None,
+        "maskedPersonalData": list(row.masked or ()),
         "usage": usage_answer(row.input_tokens, row.output_tokens, row.cached_tokens),
         "cost": float(row.cost) if row.cost is not None else None,
         "summary": row.summary,

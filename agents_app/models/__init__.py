@@ -27,6 +27,7 @@ from agents_app.models.settings import (
     BudgetNotice,
     CheckOutcome,
     ProviderCheck,
+    ProviderPause,
     Reservation,
     Spending,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "ItemState",
     "PromptVersion",
     "ProviderCheck",
+    "ProviderPause",
     "ReactionStatus",
     "Reservation",
     "RunMessage",

@@ -232,6 +232,12 @@ class AgentRun(FollowedModel):
     briefs = models.JSONField(
         null=True, help_text="Editorial briefs that it was told: {id, name, version}."
     )
+    fallback_from = models.JSONField(
+        null=True, help_text="The model that did not answer: {provider, model}."
+    )
+    masked = models.JSONField(
+        null=True, help_text="Kinds of personal data that were masked for the model."
+    )
     value = models.JSONField(null=True)
     staged = models.JSONField(default=list)
     error = models.TextField(blank=True, default="")

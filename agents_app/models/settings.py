@@ -41,6 +41,11 @@ class AiSettings(models.Model):
     text_model = models.CharField(max_length=120, blank=True, default="")
     media_provider = models.CharField(max_length=20, blank=True, default="")
     media_model = models.CharField(max_length=120, blank=True, default="")
+    fallback_provider = models.CharField(max_length=20, blank=True, default="", db_default="")
+    fallback_model = models.CharField(max_length=120, blank=True, default="", db_default="")
+    unmasked = models.JSONField(
+        null=True, help_text="Kinds of personal data that are not masked for AI providers."
+    )
     version = models.PositiveIntegerField(default=1)
     updated_at = models.DateTimeField(auto_now=True)
     updated_by = models.ForeignKey(
@@ -56,6 +61,22 @@ class AiSettings(models.Model):
 
     def __str__(self) -> str:
         return "AI settings"
+
+
+class ProviderPause(models.Model):
+    """A model that did not answer because of an outage. Runs with a fallback skip it until `ends_at`."""
+
+    provider = models.CharField(max_length=20)
+    model = models.CharField(max_length=120)
+    ends_at = models.DateTimeField()
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["provider", "model"], name="provider_pause_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider} {self.model}"
 
 
 class Budget(models.Model):

@@ -32,16 +32,18 @@ class RequestFailure(Exception):
     passed on.
 
     `again`: the same request may succeed later. `after`: seconds the provider asked to wait.
-    `worked`: the provider may have done the work and charge for it.
+    `worked`: the provider may have done the work and charge for it. `is_outage`: see `ProviderError`.
     """
 
     error: ProviderError
     again: bool = False
     after: float | None = None
     worked: bool = False
+    is_outage: bool = False
 
     def __post_init__(self) -> None:
         self.error.worked = self.worked
+        self.error.is_outage = self.is_outage
 
 
 _T = TypeVar("_T")

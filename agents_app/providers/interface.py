@@ -31,6 +31,9 @@ class ProviderChoice:
     key: str | None = field(default=None, repr=False)
     base_url: str | None = None
 
+    def as_reference(self) -> JsonObject:
+        return {"provider": self.provider, "model": self.model}
+
 
 @dataclass(frozen=True, slots=True)
 class StepRecord:
@@ -73,10 +76,12 @@ class ModelAnswer:
 class ProviderError(Exception):
     """The request failed. The message is for users and contains no secret.
 
-    `worked`: the provider may have done the work and charge for it.
+    `worked`: the provider may have done the work and charge for it. `is_outage`: the provider could
+    not be reached, failed, or had no capacity, so another one may answer.
     """
 
     worked = False
+    is_outage = False
 
 
 class ProviderTimeout(ProviderError):
@@ -136,6 +141,9 @@ class ConversationWatcher:
         If the provider reported none, they are estimated from the text sent and received.
         """
 
+    def switched(self, choice: ProviderChoice) -> None:
+        """Called when the fallback `choice` takes over, because of an outage of the previous provider."""
+
     def heard(self, characters: int) -> None:
         """Called at most a few times a second, with the length of the answer so far."""
 
@@ -149,6 +157,7 @@ class Conversation(Protocol):
     """A conversation of a run with a provider. Used from one thread, except `stop`."""
 
     choice: ProviderChoice
+    """The provider that answers now: the fallback after an outage."""
 
     @property
     def usage(self) -> ConversationUsage:

@@ -29,7 +29,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_ai.models import ModelRequestParameters
+from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.tools import ToolDefinition
 
 from agents_app.providers.connection import ProviderConnection
@@ -72,18 +72,14 @@ class ModelConversation:
         *,
         toolbox: Toolbox,
         watcher: ConversationWatcher,
+        fallback: ProviderChoice | None = None,
     ) -> None:
-        self.choice = choice
         self._tries = RequestTries(choice, watcher)
-        self._vendor = find_vendor(choice.provider)
-        # The vendors' packages must not retry, because retries are counted and paid for in
-        # `RequestTries`.
-        settings = ModelSettings(
-            max_tokens=options.max_tokens or DEFAULT_ANSWER_TOKENS, max_retries=0
-        )
-        if options.temperature is not None:
-            settings["temperature"] = options.temperature
-        self._settings = self._vendor.text_settings(settings)
+        self._options = options
+        self._fallback = fallback
+        self._outage: ProviderError | None = None
+        """The error of the first provider, once the fallback has taken over."""
+        self._choose(choice)
         self._output_type = output_type
         self._toolbox = toolbox
         self._watcher = watcher
@@ -104,13 +100,19 @@ class ModelConversation:
             raise ProviderTimeout("The time of the run is over.")
         self._say(text)
         with ProviderConnection(self.choice.provider, seconds, self._stopped) as line:
-            access = access_to(self._vendor, self.choice, line.client)
-            model = self._vendor.make_text_model(self.choice.model, access)
+            model = self._make_model(line)
             retried = 0
             while retried <= retries:
                 self._history.append(ModelRequest(parts=self._unsent))
                 self._unsent = []
-                response = self._tries.answer(line, model, self._question())
+                try:
+                    response = self._tries.answer(line, model, self._question())
+                except ProviderError as error:
+                    self._switch(error)
+                    # The messages of the conversation are the library's own, which every vendor's
+                    # model can send.
+                    model = self._make_model(line)
+                    response = self._answer_of_fallback(line, model)
                 answer = self._read(response, line)
                 if isinstance(answer, BaseModel):
                     return ModelAnswer(answer, retried=retried)
@@ -123,6 +125,40 @@ class ModelConversation:
 
     def stop(self) -> None:
         self._stopped.set()
+
+    def _choose(self, choice: ProviderChoice) -> None:
+        self.choice = self._tries.choice = choice
+        self._vendor = find_vendor(choice.provider)
+        # The vendors' packages must not retry, because retries are counted and paid for in
+        # `RequestTries`.
+        settings = ModelSettings(
+            max_tokens=self._options.max_tokens or DEFAULT_ANSWER_TOKENS, max_retries=0
+        )
+        if self._options.temperature is not None:
+            settings["temperature"] = self._options.temperature
+        self._settings = self._vendor.text_settings(settings)
+
+    def _make_model(self, line: ProviderConnection) -> Model:
+        access = access_to(self._vendor, self.choice, line.client)
+        return self._vendor.make_text_model(self.choice.model, access)
+
+    def _switch(self, error: ProviderError) -> None:
+        """Let the fallback take over after an outage. Raises any other error."""
+        if self._fallback is None or not error.is_outage:
+            raise error
+        fallback, self._fallback, self._outage = self._fallback, None, error
+        self._choose(fallback)
+        self._watcher.switched(fallback)
+
+    def _answer_of_fallback(self, line: ProviderConnection, model: Model) -> ModelResponse:
+        try:
+            return self._tries.answer(line, model, self._question())
+        except ProviderError as error:
+            if not error.is_outage:
+                raise
+            both = ProviderError(f"{self._outage} The fallback did not answer either: {error}")
+            both.is_outage, both.worked = True, error.worked
+            raise both from None
 
     def _say(self, text: str) -> None:
         self._unsent.append(UserPromptPart(text))

@@ -30,11 +30,11 @@ def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
     # The request was never sent, so the provider cannot have worked.
     if isinstance(lost, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.PoolTimeout):
         sentence = f"{name} could not be reached. Check its address and this server's way out."
-        return RequestFailure(ProviderError(sentence), again=True)
+        return RequestFailure(ProviderError(sentence), again=True, is_outage=True)
     if isinstance(lost, httpx2.TimeoutException):
         return RequestFailure(ProviderTimeout(f"{name} did not answer in time."), worked=True)
     if lost is not None or isinstance(error, exceptions.ModelConnectionError):
-        return broken_off(choice)
+        return broken_off(choice, is_outage=True)
     if isinstance(error, exceptions.ContentFilterError):
         return refused(choice)
     if isinstance(error, exceptions.ModelAPIError):
@@ -49,10 +49,13 @@ def failed(error: Exception, choice: ProviderChoice) -> RequestFailure:
     return unreadable(choice)
 
 
-def broken_off(choice: ProviderChoice) -> RequestFailure:
-    """Return the failure of an answer without its end, none of which is used."""
+def broken_off(choice: ProviderChoice, *, is_outage: bool = False) -> RequestFailure:
+    """Return the failure of an answer without its end, none of which is used.
+
+    `is_outage`: the connection was lost. Otherwise the answer ended early on a connection that held.
+    """
     sentence = f"The answer of {choice.provider} broke off before its end. Nothing of it was used."
-    return RequestFailure(ProviderError(sentence), again=True, worked=True)
+    return RequestFailure(ProviderError(sentence), again=True, worked=True, is_outage=is_outage)
 
 
 def unreadable(choice: ProviderChoice) -> RequestFailure:
@@ -78,10 +81,12 @@ def cut_off(choice: ProviderChoice) -> RequestFailure:
 def retry_after_too_long(seconds: float, choice: ProviderChoice) -> ProviderError:
     """Return the error of a provider that asks to wait longer than the run may take."""
     wait = f"{seconds:.0f} seconds" if seconds < 86_400 else "more than a day"
-    return ProviderError(
+    error = ProviderError(
         f"{choice.provider} refused the request: too many requests (429). "
         f"It asks to wait {wait}, which exceeds the time limit of this run."
     )
+    error.is_outage = True
+    return error
 
 
 def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice) -> RequestFailure:
@@ -91,7 +96,7 @@ def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice
         return RequestFailure(ProviderError(sentence))
     if isinstance(error, exceptions.ModelQuotaExceededError):
         sentence = f"The quota or credit at {choice.provider} is used up ({status})."
-        return RequestFailure(ProviderError(sentence))
+        return RequestFailure(ProviderError(sentence), is_outage=status == 429)
     name = choice.provider
     if status in (401, 403):
         sentence = (
@@ -110,6 +115,7 @@ def _failed_with_status(error: exceptions.ModelHTTPError, choice: ProviderChoice
         again=status in _AGAIN or status >= 500,
         after=error.retry_after,
         worked=error.in_stream,
+        is_outage=status == 429 or status >= 500,
     )
 
 

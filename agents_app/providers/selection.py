@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import dataclass
 from typing import Final
 
@@ -21,6 +22,7 @@ from agents_app.providers.llm_config import LlmConfig, Options
 from agents_app.providers.vendors import all_vendors
 from proofroom.core.json import JsonObject
 
+logger = logging.getLogger(__name__)
 DEFAULT_MODELS: Final = {
     id_: one.text_model for id_, one in all_vendors().items() if one.text_model
 }
@@ -40,11 +42,20 @@ class AiDefaults:
     text_model: str = ""
     media_provider: str = ""
     media_model: str = ""
+    fallback_provider: str = ""
+    fallback_model: str = ""
 
 
 def load_ai_defaults() -> AiDefaults:
     """Return the current AI settings. One query; callers that resolve many agents load it once."""
-    names = ("text_provider", "text_model", "media_provider", "media_model")
+    names = (
+        "text_provider",
+        "text_model",
+        "media_provider",
+        "media_model",
+        "fallback_provider",
+        "fallback_model",
+    )
     row = AiSettings.objects.filter(pk=1).values_list(*names).first()
     return AiDefaults(*row) if row else AiDefaults()
 
@@ -85,6 +96,33 @@ def config_with_model(config: LlmConfig, model: str) -> LlmConfig:
         # The key in the agent's file must not be sent to another provider.
         changes["api_key"] = None
     return config.model_copy(update=changes)
+
+
+def choose_fallback(
+    config: LlmConfig, agent_id: str, first: ProviderChoice, defaults: AiDefaults | None = None
+) -> ProviderChoice | None:
+    """Return the provider and model that take over during an outage of `first`, or None.
+
+    An agent whose file names its provider does not use the fallback of the AI settings: its content
+    goes only to providers that the file names. A fallback without key or package is none, because it
+    must not keep an agent from running.
+    """
+    if first.provider == DEMO_PROVIDER:
+        return None
+    provider, model = config.fallback_provider, config.fallback_model
+    if provider is None and config.provider_text is None:
+        defaults = defaults or load_ai_defaults()
+        provider, model = defaults.fallback_provider or None, defaults.fallback_model or None
+    if provider not in DEFAULT_MODELS:
+        return None
+    try:
+        found = _reachable(config, provider, model or DEFAULT_MODELS[provider])
+    except ProviderError as error:
+        logger.warning("The fallback of the agent %s cannot be used: %s", agent_id, error)
+        return None
+    if found is None or (found.provider, found.model) == (first.provider, first.model):
+        return None
+    return found
 
 
 def choose_media_provider(
@@ -164,8 +202,9 @@ def open_conversation(
     output_type: type[BaseModel],
     toolbox: Toolbox | None = None,
     watcher: ConversationWatcher | None = None,
+    fallback: ProviderChoice | None = None,
 ) -> Conversation:
-    """Open a conversation with the selected provider."""
+    """Open a conversation with the selected provider. `fallback` takes over after an outage."""
     if choice.provider == DEMO_PROVIDER:
         # Imported here, because most processes use only one of the two.
         from agents_app.providers.demo.conversation import (
@@ -189,4 +228,5 @@ def open_conversation(
         output_type,
         toolbox=toolbox or Toolbox(),
         watcher=watcher or ConversationWatcher(),
+        fallback=fallback,
     )

@@ -29,7 +29,8 @@ from agents_app.definitions.versions import load_versions
 from agents_app.models import AgentRun, RunStatus
 from agents_app.providers import interface, selection
 from agents_app.providers.interface import ProviderError, StepRecord, ToolAnswer, ToolSpec
-from agents_app.providers.selection import choose_provider
+from agents_app.providers.outages import ProviderPlan, plan_around_outage
+from agents_app.providers.selection import choose_fallback, choose_provider, load_ai_defaults
 from agents_app.runs.allowed_fields import fields_of_run
 from agents_app.runs.answer_schema import answer_type
 from agents_app.runs.examples import ApprovedExample, approved_examples
@@ -73,6 +74,7 @@ from agents_app.runs.run_log import (
     mark_refused,
     record_run_end,
 )
+from agents_app.runs.submission_masking import mask_submission
 from agents_app.runs.suggestion import (
     FieldSuggestion,
     Suggestion,
@@ -388,20 +390,24 @@ def _claim(run_id: UUID | str) -> AgentRun | None:
 
 def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     attempt = prepare_attempt(run)
-    choice = choose_provider(attempt.agent.llm_config, attempt.agent.id)
+    plan = _plan_providers(attempt.agent)
+    choice = plan.choice
     version = save_prompt_version(attempt.agent)
     document = attempt.layers.ai_review.document if attempt.layers else None
     brief = brief_for(attempt.post)
     payload, examples = _payload(attempt, document)
+    payload, masked = mask_submission(payload)
     if not owned_rows(run).update(
         provider=choice.provider,
         model=choice.model,
+        fallback_from=plan.skipped.as_reference() if plan.skipped is not None else None,
         prompt_version=version,
         is_challenger=attempt.is_challenger,
         briefs=[
             {"id": str(one.id), "name": one.name, "version": one.version} for one in brief.sources
         ],
         examples=[example.as_reference() for example in examples],
+        masked=sorted(masked),
     ):
         raise run_stopped()
     transcript = Transcript(run, redactor)
@@ -419,11 +425,19 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
         ),
         toolbox=toolbox,
         watcher=watcher,
+        fallback=plan.fallback,
     )
     # Set before the first request, so that losing the run interrupts it.
     heartbeat.on_lost = conversation.stop
     message = run_message(attempt.agent, run, document, payload, tools)
     _converse(attempt, conversation, message, transcript)
+
+
+def _plan_providers(agent: AgentDefinition) -> ProviderPlan:
+    """Return the provider of a run and its fallback. Two queries at most."""
+    defaults = load_ai_defaults()
+    choice = choose_provider(agent.llm_config, agent.id, defaults)
+    return plan_around_outage(choice, choose_fallback(agent.llm_config, agent.id, choice, defaults))
 
 
 def _payload(

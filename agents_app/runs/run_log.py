@@ -14,9 +14,10 @@ from django.db.models.functions import Coalesce
 from agents_app.budgets.reservations import reserve, settle
 from agents_app.models import AgentRun, Reservation, RunMessage, RunStep
 from agents_app.providers.interface import ConversationWatcher, ProviderChoice, StepRecord
+from agents_app.providers.outages import pause_after_outage
 from agents_app.providers.prices import cost_of
 from agents_app.runs.leak_prevention import RunRedactor
-from agents_app.runs.ownership import owned_rows, require_ownership
+from agents_app.runs.ownership import owned_rows, require_ownership, run_stopped
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.json import JsonObject
@@ -254,6 +255,15 @@ class RunWatcher(ConversationWatcher):
                 )
         if is_its:
             self._transcript.keep()
+
+    def switched(self, choice: ProviderChoice) -> None:
+        """Record the outage and the fallback. Its requests are reserved and counted at its own price."""
+        previous, self._choice = self._choice, choice
+        pause_after_outage(previous)
+        if not owned_rows(self._run).update(
+            provider=choice.provider, model=choice.model, fallback_from=previous.as_reference()
+        ):
+            raise run_stopped()
 
     def heard(self, characters: int) -> None:
         self.doing.wrote(characters)

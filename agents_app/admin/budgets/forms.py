@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name
-from agents_app.ai_settings import MODEL_MAX, Kind, Provider
+from agents_app.ai_settings import MODEL_MAX, Kind, Provider, masked_kinds
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
     DEFAULT,
@@ -28,6 +28,7 @@ from agents_app.budgets.limits import (
 )
 from agents_app.budgets.usage import BudgetView
 from agents_app.models import AiSettings
+from forms.masking import personal_data_choices
 from proofroom.core.errors import RuleViolation
 
 _FIRST: Final = gettext_lazy("First available")
@@ -45,6 +46,26 @@ class DefaultsForm(forms.Form):
     mediaModel = forms.CharField(
         label=gettext_lazy("Image model"), required=False, max_length=MODEL_MAX
     )
+    fallbackProvider = forms.ChoiceField(
+        label=gettext_lazy("Fallback for text"),
+        required=False,
+        help_text=gettext_lazy(
+            "Answers while the text provider has an outage. Content then goes to this provider. "
+            "Agents that name their own provider use only the fallback in their file."
+        ),
+    )
+    fallbackModel = forms.CharField(
+        label=gettext_lazy("Fallback model"), required=False, max_length=MODEL_MAX
+    )
+    maskedPersonalData = forms.MultipleChoiceField(
+        label=gettext_lazy("Mask in form submissions"),
+        required=False,
+        choices=personal_data_choices,
+        widget=forms.CheckboxSelectMultiple,
+        help_text=gettext_lazy(
+            "Replaced by placeholders such as [email] before a submission is sent to an AI provider."
+        ),
+    )
     version = forms.IntegerField(widget=forms.HiddenInput)
 
     def __init__(self, data: Any, row: AiSettings, found: Sequence[Provider]) -> None:
@@ -53,25 +74,26 @@ class DefaultsForm(forms.Form):
             "textModel": row.text_model,
             "mediaProvider": row.media_provider,
             "mediaModel": row.media_model,
+            "fallbackProvider": row.fallback_provider,
+            "fallbackModel": row.fallback_model,
+            "maskedPersonalData": masked_kinds(row),
             "version": row.version,
         }
         super().__init__(data, initial=initial)
         for kind in ("text", "media"):
             self._offer(kind, found)
+        self.fields["fallbackProvider"].choices = [  # type: ignore[attr-defined]  # a ChoiceField
+            ("", _("No fallback")),
+            *_provider_choices(item for item in found if item.kind == "text" and item.source),
+        ]
+        model = self.fields["fallbackModel"]
+        model.widget.attrs |= {"autocomplete": "off", "list": "models-text"}
+        model.help_text = _("Leave blank to use the provider’s default.")
 
     def _offer(self, kind: Kind, found: Sequence[Provider]) -> None:
         """Set the choices of a kind's provider field and the hint of its model field."""
         of_kind = [item for item in found if item.kind == kind]
-        choices: list[tuple[str, str]] = [("", str(_FIRST))]
-        for item in of_kind:
-            choices.append(
-                (
-                    item.id,
-                    item.name
-                    if item.is_configured
-                    else _("%(name)s: no key") % {"name": item.name},
-                )
-            )
+        choices = [("", str(_FIRST)), *_provider_choices(of_kind)]
         self.fields[f"{kind}Provider"].choices = choices  # type: ignore[attr-defined]  # a ChoiceField
         default = next((item for item in of_kind if item.is_default), None)
         model = self.fields[f"{kind}Model"]
@@ -91,8 +113,17 @@ class DefaultsForm(forms.Form):
             "text_model": given["textModel"],
             "media_provider": given["mediaProvider"],
             "media_model": given["mediaModel"],
+            "fallback_provider": given["fallbackProvider"],
+            "fallback_model": given["fallbackModel"],
+            "masked_personal_data": given["maskedPersonalData"],
             "expected_version": given["version"],
         }
+
+
+def _provider_choices(found: Iterable[Provider]) -> Iterator[tuple[str, str]]:
+    for item in found:
+        label = item.name if item.is_configured else _("%(name)s: no key") % {"name": item.name}
+        yield item.id, label
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,7 @@ from content.layers import Layers, open_layers
 from content.models import Layer, Post
 from content.presenters.cards import cards_between
 from content.store.scopes import visible_to
+from forms.masking import labels_of_kinds
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.i18n import in_words
@@ -77,6 +78,8 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "waterfall": waterfall(run, steps) if run.is_finished else None,
         "doing": activity_label(run),
         "model": model_label(run),
+        "fallback_from": " ".join((run.fallback_from or {}).values()),
+        "masked": ", ".join(str(label) for label in labels_of_kinds(run.masked or ())),
         "took": duration(run),
         "is_demo": is_demo(run),
         "used": format_tokens(used) if used else "",

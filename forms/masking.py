@@ -1,0 +1,175 @@
+"""Masks of personal data in submissions, for AI providers and clients.
+
+The kind of a field follows from its type, else from the words of its name and label. In other texts,
+addresses and numbers are found by their form, and values of masked fields wherever they are repeated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy
+
+from forms.fields import Field
+from forms.form_input import is_slug
+from forms.models import FormDefinition
+from proofroom.core.json import Json, JsonObject
+
+PersonalDataKind = Literal["name", "email", "phone", "address", "birthDate"]
+PERSONAL_DATA_KINDS: Final[tuple[PersonalDataKind, ...]] = get_args(PersonalDataKind)
+_LABELS: Final[Mapping[PersonalDataKind, Promise]] = {
+    "name": gettext_lazy("Names"),
+    "email": gettext_lazy("Email addresses"),
+    "phone": gettext_lazy("Phone numbers"),
+    "address": gettext_lazy("Postal addresses"),
+    "birthDate": gettext_lazy("Dates of birth"),
+}
+_BY_TYPE: Final[Mapping[str, PersonalDataKind]] = {"email": "email", "tel": "phone"}
+_CHOICES: Final = frozenset({"select", "checkbox"})
+"""Types whose values are the form's own words."""
+_WORDS: Final[Mapping[PersonalDataKind, frozenset[str]]] = {
+    # In this order, so that an "email address" is no postal address.
+    "email": frozenset({"email", "mail", "emailaddress", "mailadresse", "correo", "courriel"}),
+    "phone": frozenset(
+        {
+            *("phone", "telephone", "tel", "mobile", "cell", "fax", "whatsapp", "phonenumber"),
+            *("telefon", "telefonnummer", "handy", "handynummer", "mobil", "mobilnummer"),
+            *("téléphone", "teléfono", "telefono", "móvil", "cellulare"),
+        }
+    ),
+    "birthDate": frozenset(
+        {
+            *("birth", "birthday", "birthdate", "dob", "geburtsdatum", "geburtstag", "geboren"),
+            *("naissance", "nacimiento", "nascita"),
+        }
+    ),
+    "address": frozenset(
+        {
+            *("address", "street", "zip", "zipcode", "postcode", "postal", "city", "town"),
+            *("adresse", "anschrift", "straße", "strasse", "hausnummer", "plz", "postleitzahl"),
+            *("ort", "wohnort", "stadt", "rue", "ville", "dirección", "direccion", "calle"),
+            *("ciudad", "indirizzo", "città"),
+        }
+    ),
+    "name": frozenset(
+        {
+            *("name", "firstname", "lastname", "fullname", "surname", "forename", "username"),
+            *("vorname", "nachname", "familienname", "nom", "prénom", "prenom", "nombre"),
+            *("apellido", "apellidos", "nome", "cognome"),
+        }
+    ),
+}
+_SPLIT: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_\d]+")
+_EMAIL: Final = re.compile(r"[^\s@<>\"',;:()]+@[^\s@<>\"',;:()]+\.[^\s@<>\"',;:().]+")
+_PHONE: Final = re.compile(
+    # Not a date such as 01.02.2026.
+    r"(?<![\w.,-])(?!\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b)"
+    r"(?:\(?(?:\+|00?)\d[\d\s()/.-]{5,}\d|\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4})(?!\w)"
+)
+_SHORTEST: Final = 3
+"""Shorter values of masked fields are not searched for in other texts."""
+
+
+def personal_data_choices() -> list[tuple[str, Promise]]:
+    """Return the kinds with their labels, for a form."""
+    return list(_LABELS.items())
+
+
+def labels_of_kinds(kinds: Iterable[str]) -> list[str]:
+    """Return the labels of kinds, in the active language."""
+    return [str(_LABELS[kind]) for kind in PERSONAL_DATA_KINDS if kind in set(kinds)]
+
+
+@dataclass(frozen=True, slots=True)
+class MaskedAnswers:
+    """The answers of a submission with placeholders, and the kinds of data that were replaced."""
+
+    answers: JsonObject
+    kinds: frozenset[str]
+
+
+def mask_answers(slug: str, answers: Mapping[str, Json], kinds: Collection[str]) -> MaskedAnswers:
+    """Return the answers to a form without personal data of these kinds. One query."""
+    of_field = _kinds_of_fields(slug)
+    found: set[str] = set()
+    masked: JsonObject = {}
+    repeated: dict[str, PersonalDataKind] = {}
+    for name, value in answers.items():
+        kind = of_field[name] if name in of_field else _kind_of_words(name)
+        if kind is None or kind not in kinds or value in (None, "", False, True):
+            masked[name] = value
+            continue
+        masked[name] = _placeholder(kind)
+        found.add(kind)
+        text = str(value).strip()
+        repeated |= {
+            one: kind
+            for one in (text, *(text.split() if kind == "name" else ()))
+            if len(one) >= _SHORTEST
+        }
+    text_mask = _TextMask(repeated, kinds, found)
+    masked = {name: text_mask.apply(value) for name, value in masked.items()}
+    return MaskedAnswers(masked, frozenset(found))
+
+
+class _TextMask:
+    """Replaces personal data within texts, and notes the kinds that it has replaced."""
+
+    def __init__(
+        self, repeated: Mapping[str, PersonalDataKind], kinds: Collection[str], found: set[str]
+    ) -> None:
+        self._patterns: list[tuple[PersonalDataKind, re.Pattern[str]]] = []
+        if "email" in kinds:
+            self._patterns.append(("email", _EMAIL))
+        if "phone" in kinds:
+            self._patterns.append(("phone", _PHONE))
+        # Longest first, so that a whole name is one placeholder.
+        for text in sorted(repeated, key=len, reverse=True):
+            pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
+            self._patterns.append((repeated[text], pattern))
+        self._found = found
+
+    def apply(self, value: Json) -> Json:
+        if isinstance(value, list):
+            return [self.apply(item) for item in value]
+        if not isinstance(value, str) or value in _PLACEHOLDERS:
+            return value
+        for kind, pattern in self._patterns:
+            value, count = pattern.subn(_placeholder(kind), value)
+            if count:
+                self._found.add(kind)
+        return value
+
+
+def _placeholder(kind: PersonalDataKind) -> str:
+    return f"[{kind}]"
+
+
+_PLACEHOLDERS: Final = frozenset(_placeholder(kind) for kind in PERSONAL_DATA_KINDS)
+
+
+def _kinds_of_fields(slug: str) -> dict[str, PersonalDataKind | None]:
+    """Return the kind of each field of a form, in all its languages."""
+    found: dict[str, PersonalDataKind | None] = {}
+    rows = FormDefinition.objects.filter(slug=slug) if is_slug(slug) else ()
+    for row in rows:
+        for field in map(Field.model_validate, row.fields):
+            # A field without a kind in one language may have one by its label in another.
+            found[field.name] = found.get(field.name) or kind_of_field(field)
+    return found
+
+
+def kind_of_field(field: Field) -> PersonalDataKind | None:
+    """Return the kind of personal data that a field asks for, or None."""
+    if field.type in _CHOICES:
+        return None
+    return _BY_TYPE.get(field.type) or _kind_of_words(f"{field.name} {field.label}")
+
+
+def _kind_of_words(text: str) -> PersonalDataKind | None:
+    words = {word.lower() for word in _SPLIT.split(text) if word}
+    return next((kind for kind, known in _WORDS.items() if words & known), None)
