@@ -19,6 +19,7 @@ from agents_app.models import AgentRun
 from agents_app.providers.interface import DEMO_PROVIDER, ProviderError
 from agents_app.providers.selection import (
     AiDefaults,
+    choose_fallback,
     choose_media_provider,
     choose_provider,
     load_ai_defaults,
@@ -65,12 +66,13 @@ class AgentAccount:
 class Agent:
     """The current state of an agent. `media` is set if it may generate images. `tools`: the tools
     named in its file that its role may use. `text`: the provider of its champion; `challenger`: that of
-    its challenger, if there is one.
+    its challenger, if there is one; `fallback`: the provider that answers during an outage.
     """
 
     definition: AgentDefinition
     is_enabled: bool
     text: ResolvedProvider
+    fallback: ResolvedProvider | None
     media: ResolvedProvider | None
     tools: tuple[str, ...]
     account: AgentAccount
@@ -109,6 +111,7 @@ def agents(actor: Actor, definitions: Sequence[AgentDefinition] | None = None) -
             definition=item,
             is_enabled=switches.get(item.id, item.enabled),
             text=_answering(versions[item.id].champion, defaults),
+            fallback=_fallback(versions[item.id].champion, defaults),
             media=_media(item, defaults),
             tools=tuple(tool.name for tool in listed_tools(item) if tool.permission in rights),
             account=_account(item, users, system),
@@ -151,6 +154,15 @@ def _answering(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider
 
 def _challenging(versions: AgentVersions, defaults: AiDefaults) -> ResolvedProvider | None:
     return None if versions.challenger is None else _answering(versions.challenger, defaults)
+
+
+def _fallback(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider | None:
+    try:
+        first = choose_provider(agent.llm_config, agent.id, defaults)
+    except ProviderError:
+        return None
+    choice = choose_fallback(agent.llm_config, agent.id, first, defaults)
+    return ResolvedProvider(choice.provider, choice.model) if choice is not None else None
 
 
 def _media(agent: AgentDefinition, defaults: AiDefaults) -> ResolvedProvider | None:

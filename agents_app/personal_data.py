@@ -169,6 +169,7 @@ KINDS: Final = (
 WITHOUT_PERSONAL_DATA: Final = (
     "agents_app.BudgetNotice",
     "agents_app.PromptVersion",
+    "agents_app.ProviderPause",
     "agents_app.Reservation",
     "agents_app.Spending",
     "agents_app.StoppedChain",

@@ -11,6 +11,7 @@ TriggerViewSet = LazyViewSet("agents_app.api.agents.TriggerViewSet")
 AiSettingsViewSet = LazyViewSet("agents_app.api.ai_settings.AiSettingsViewSet")
 BatchViewSet = LazyViewSet("agents_app.api.batches.BatchViewSet")
 BudgetViewSet = LazyViewSet("agents_app.api.budgets.BudgetViewSet")
+DataFlowViewSet = LazyViewSet("agents_app.api.data_flows.DataFlowViewSet")
 EstimateViewSet = LazyViewSet("agents_app.api.budgets.EstimateViewSet")
 UsageViewSet = LazyViewSet("agents_app.api.budgets.UsageViewSet")
 RehearsalViewSet = LazyViewSet("agents_app.api.rehearsals.RehearsalViewSet")
@@ -35,6 +36,7 @@ urlpatterns = [
         EstimateViewSet.as_view({"post": "estimate"}),
     ),
     path("ai-settings", AiSettingsViewSet.as_view({"get": "retrieve", "put": "update"})),
+    path("settings/data-flows", DataFlowViewSet.as_view({"get": "list"})),
     path("agent-budgets", BudgetViewSet.as_view({"get": "list"})),
     path("agent-budgets/<str:agent_id>", BudgetViewSet.as_view({"put": "update"})),
     path("agent-usage", UsageViewSet.as_view({"get": "list"})),

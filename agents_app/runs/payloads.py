@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, cast
@@ -29,7 +29,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.definitions import modules
 
-_POST_NAMES: Final = (
+POST_NAMES: Final = (
     "type",
     "locale",
     "slug",
@@ -39,7 +39,9 @@ _POST_NAMES: Final = (
         if field.proposable and field.kind != "media" and name != "slug"
     ),
     "customFields",
+    "status",
 )
+"""Keys of a post in the payload."""
 
 
 def canonical_payload(
@@ -58,26 +60,21 @@ def canonical_payload(
     """
     payload: JsonObject = {}
     if post is not None and document is not None:
-        payload["post"] = _post(post, document)
-        payload["modules"] = cast("list[Json]", _modules(document))
-        others = Post.objects.alive().filter(translation_group=post.translation_group)
-        others = others.exclude(pk=post.pk)
-        payload["translations"] = [
-            {"id": str(id_), "locale": locale}
-            for id_, locale in others.order_by("locale").values_list("pk", "locale")
-        ]
+        payload |= {name: build(post, document) for name, build in POST_PARTS.items()}
     context = _context(run)
     if translation_of is not None:
-        context["translationOf"] = translation_of.payload
+        context[SOURCE_CONTEXT_KEY] = translation_of.payload
         if wanted := only_fields(run.context):
             values = translation_of.values
-            context["sourceValues"] = {
+            context[SOURCE_VALUES_KEY] = {
                 path: values[path] for path in sorted(wanted & values.keys())
             }
     payload["context"] = context
     return payload
 
 
+SOURCE_CONTEXT_KEY: Final = "translationOf"
+SOURCE_VALUES_KEY: Final = "sourceValues"
 COPY_KEY: Final = "translationModuleId"
 """Key of a source's module with the id of the translation's module that translates it."""
 
@@ -93,13 +90,18 @@ class TranslationSource:
     hashes: Mapping[str, str]
 
 
+def reads_source(agent: AgentDefinition) -> bool:
+    """Return True if the agent translates, so that its runs get the source of a translation."""
+    return bool(agent.entries(Scope.CREATE_TRANSLATION))
+
+
 def translation_source(
     post: Post | None, agent: AgentDefinition, actor: Actor
 ) -> TranslationSource | None:
     """Return the live source of a translation, for agents that translate and may see it."""
     if post is None or post.translated_from_id is None:
         return None
-    if not agent.entries(Scope.CREATE_TRANSLATION) or not actor.can("posts.view"):
+    if not reads_source(agent) or not actor.can("posts.view"):
         return None
     sources = visible_to(Post.objects.alive(), actor)
     source = sources.filter(pk=post.translated_from_id, is_placeholder=False).first()
@@ -124,7 +126,7 @@ def translation_source(
 
 def _post(post: Post, document: PostDocument) -> JsonObject:
     fields = fields_json(document)
-    return {**{name: fields.get(name) for name in _POST_NAMES}, "status": post.status}
+    return {name: post.status if name == "status" else fields.get(name) for name in POST_NAMES}
 
 
 def fields_json(document: PostDocument) -> JsonObject:
@@ -137,6 +139,14 @@ def _context(run: AgentRun) -> JsonObject:
     if run.open_ended_context:
         own["openEndedContext"] = run.open_ended_context
     return {**run.context, **own}
+
+
+def _translations(post: Post) -> list[Json]:
+    others = Post.objects.alive().filter(translation_group=post.translation_group)
+    return [
+        {"id": str(id_), "locale": locale}
+        for id_, locale in others.exclude(pk=post.pk).order_by("locale").values_list("pk", "locale")
+    ]
 
 
 def _modules(document: PostDocument) -> list[JsonObject]:
@@ -152,6 +162,14 @@ def _modules(document: PostDocument) -> list[JsonObject]:
     return found
 
 
+POST_PARTS: Final[Mapping[str, Callable[[Post, PostDocument], Json]]] = {
+    "post": _post,
+    "modules": lambda _post, document: cast("list[Json]", _modules(document)),
+    "translations": lambda post, _document: _translations(post),
+}
+"""The parts of the payload about a post, beside the context. `agents_app.data_flows` lists them."""
+
+
 def field_payload(
     run: AgentRun,
     post: Post,
@@ -165,25 +183,53 @@ def field_payload(
     field's neighbours and limits, and the examples.
     """
     document = layers.ai_review.document
-    current = run.context.get("currentValue", target.value(document))
-    module = target.module(document)
     context = {name: value for name, value in _context(run).items() if name not in SYSTEM_KEYS}
     context |= field_context(document, target)
     if examples:
         context[EXAMPLES_KEY] = [example.as_context() for example in examples]
-    return {
-        "scope": "field",
-        "post": {
-            "id": str(post.pk),
-            "type": post.type,
-            "locale": post.locale,
-            "status": post.status,
-        },
-        "field": {"key": target.key, "currentValue": current},
-        "draftBase": fields_json(document),
-        "module": None if module is None else _module_layers(layers, module),
-        "context": context,
-    }
+    about = FieldOfRun(run, post, layers, target)
+    parts = {name: build(about) for name, build in FIELD_PARTS.items()}
+    return {"scope": "field", **parts, "context": context}
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOfRun:
+    """What the parts of the payload of a field are made of."""
+
+    run: AgentRun
+    post: Post
+    layers: Layers
+    target: FieldTarget
+
+    @property
+    def document(self) -> PostDocument:
+        return self.layers.ai_review.document
+
+
+def _post_of_field(about: FieldOfRun) -> Json:
+    post = about.post
+    return {"id": str(post.pk), "type": post.type, "locale": post.locale, "status": post.status}
+
+
+def _field(about: FieldOfRun) -> Json:
+    given = about.run.context
+    # A caller may send the value of an open form, which is not saved yet.
+    value = given.get("currentValue", about.target.value(about.document))
+    return {"key": about.target.key, "currentValue": value}
+
+
+def _module_of_field(about: FieldOfRun) -> Json:
+    module = about.target.module(about.document)
+    return None if module is None else _module_layers(about.layers, module)
+
+
+FIELD_PARTS: Final[Mapping[str, Callable[[FieldOfRun], Json]]] = {
+    "post": _post_of_field,
+    "field": _field,
+    "draftBase": lambda about: fields_json(about.document),
+    "module": _module_of_field,
+}
+"""The parts of the payload of a field, beside the context. `agents_app.data_flows` lists them."""
 
 
 def _module_layers(layers: Layers, module: ModuleDocument) -> JsonObject:

@@ -123,7 +123,7 @@ _MAX_PREVIOUS_CANDIDATES: Final = 5
 """Maximum number of earlier candidates in the prompt."""
 _MAX_CANDIDATE_CHARACTERS: Final = 4000
 """Maximum characters of each candidate as JSON."""
-_RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
+RETRY_KEYS: Final = ("note", "previousCandidates", "previousSummary")
 
 
 @transaction.atomic
@@ -146,7 +146,7 @@ def retry_run(
         raise invalid("runId", _("Start another test run on the agent’s page."), code="dry_run")
     note = clean_note(note)
     # The input of the run, without the results of earlier tries, which are added below.
-    context = {name: value for name, value in run.context.items() if name not in _RETRY_KEYS}
+    context = {name: value for name, value in run.context.items() if name not in RETRY_KEYS}
     if note:
         context["note"] = note
     if run.scope == "field":

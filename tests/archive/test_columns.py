@@ -50,6 +50,7 @@ LEFT_OUT_TABLES: Final = {
     "agents_app.EvaluationItem": WORK,
     "agents_app.PromptVersion": HISTORY,
     "agents_app.ProviderCheck": HISTORY,
+    "agents_app.ProviderPause": WORK,
     "agents_app.Reservation": WORK,
     "agents_app.RunMessage": WORK,
     "agents_app.RunPost": WORK,

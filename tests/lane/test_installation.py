@@ -20,6 +20,7 @@ from tests.mcp.tools import tables
 
 RECORDS = {
     "agents_app.ProviderCheck",
+    "agents_app.ProviderPause",
     "agents_app.StoppedChain",
     "mcp_bridge.McpProcess",
     "mcp_bridge.McpToken",

@@ -10,6 +10,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from agents_app.admin.agents.data_flows import show_data_flows
 from agents_app.admin.agents.definition_labels import (
     begin_of_month,
     options_of,
@@ -85,6 +86,7 @@ class AgentAdmin(PermittedAdmin[AgentSwitch]):
 
         own = [
             path("rehearsal/", wrap(show_rehearsal), name="agents_app_rehearsal"),
+            path("data-flows/", wrap(show_data_flows), name="agents_app_data_flows"),
             path("<slug:agent_id>/change/", wrap(show), name=f"{_NAME}_change"),
             path("<slug:agent_id>/limit/", wrap(limit), name=f"{_NAME}_limit"),
             path("<slug:agent_id>/switch/", wrap(switch), name=f"{_NAME}_switch"),

@@ -59,6 +59,7 @@ def row_of(found: Agent) -> dict[str, Any]:
             str(SCOPE_LABELS[entry.scope]) for entry in found.definition.scopes if entry.enabled
         ],
         "text": provider_and_model_label(found.text),
+        "fallback": provider_and_model_label(found.fallback) if found.fallback else "",
         "media": provider_and_model_label(found.media) if found.media else "",
         "problem": found.text.problem or (found.media.problem if found.media else ""),
         "doubts": found.doubts,

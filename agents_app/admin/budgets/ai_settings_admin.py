@@ -42,6 +42,7 @@ from agents_app.budgets.limits import (
 from agents_app.budgets.usage import BudgetUsage, BudgetView
 from agents_app.models import AiSettings, CheckOutcome, ProviderCheck
 from agents_app.providers.interface import DEMO_PROVIDER
+from agents_app.providers.outages import paused_providers
 from agents_app.providers.prices import price_list
 from proofroom.core.admin.charts import HEIGHT, Upright, part, upright
 from proofroom.core.admin.form_pages import form_page, service_errors_at_fields
@@ -219,15 +220,20 @@ class ProviderCheckResult:
 
 @dataclass(frozen=True, slots=True)
 class ProviderConnectionRow:
-    """A provider on the page. Only its first row has a test button, even if it serves both kinds."""
+    """A provider on the page. Only its first row has a test button, even if it serves both kinds.
+
+    `paused_until`: runs with a fallback skip it until then, after an outage.
+    """
 
     provider: Provider
     can_be_tested: bool
     tested: ProviderCheckResult | None
+    paused_until: datetime | None = None
 
 
 def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
-    """Return the providers with the results of their tests. One query."""
+    """Return the providers with the results of their tests and their pauses. Two queries."""
+    paused = paused_providers()
     checks = ProviderCheck.objects.in_bulk([item.id for item in found if item.source])
     rows: list[ProviderConnectionRow] = []
     for item in found:
@@ -236,7 +242,8 @@ def connections(found: Sequence[Provider]) -> list[ProviderConnectionRow]:
         can_be_tested = is_first and bool(item.source) and item.is_configured
         row = checks.get(item.id) if can_be_tested else None
         tested = describe_check(row, item) if row is not None and row.asked_at is not None else None
-        rows.append(ProviderConnectionRow(item, can_be_tested, tested))
+        until = paused.get(item.id) if item.kind == "text" else None
+        rows.append(ProviderConnectionRow(item, can_be_tested, tested, until))
     return rows
 
 

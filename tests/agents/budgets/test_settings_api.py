@@ -85,6 +85,9 @@ def test_what_was_read_can_be_put_back_with_a_change(admin: ApiClient) -> None:
         "textModel": "gpt-6.1-terra",
         "mediaProvider": "",
         "mediaModel": "",
+        "fallbackProvider": "",
+        "fallbackModel": "",
+        "maskedPersonalData": ["name", "email", "phone", "address", "birthDate"],
         "version": 2,
     }
     again = admin.send("PUT", SETTINGS, {"textProvider": "google"})

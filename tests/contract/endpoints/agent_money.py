@@ -38,6 +38,7 @@ ENDPOINTS = [
         invalid=({"textProvider": "nobody"}, "textProvider"),
         stale={"textProvider": None, "version": 7},
     ),
+    Endpoint("GET /api/settings/data-flows", ADMIN),
     Endpoint("GET /api/agent-budgets", ADMIN, grow=grow),
     Endpoint(
         "PUT /api/agent-budgets/<agent_id>",

@@ -43,7 +43,7 @@ LIVE: Final = frozenset(
         "proofroom_core.ListView", "proofroom_notifications.NotificationChoice",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits",
-        "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatBatch",
+        "agents_app.ProviderCheck", "agents_app.ProviderPause", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatBatch",
         "analytics.HeatSheet", "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
         "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.ContentMigration",
         "content.CopyOrigin: live",

@@ -1,0 +1,106 @@
+"""Personal data in submissions is replaced by placeholders, by kind."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from forms.fields import Field
+from forms.masking import PERSONAL_DATA_KINDS, kind_of_field, mask_answers
+from tests import make
+
+pytestmark = pytest.mark.django_db
+
+FIELDS: Any = [
+    {"name": "full_name", "label": "Your name", "type": "text"},
+    {"name": "email", "label": "Email", "type": "email"},
+    {"name": "phone", "label": "Phone", "type": "tel"},
+    {"name": "street", "label": "Street", "type": "text"},
+    {"name": "born", "label": "Geburtsdatum", "type": "date"},
+    {"name": "topic", "label": "Topic", "type": "select", "options": ["Name change", "Order"]},
+    {"name": "message", "label": "Message", "type": "textarea"},
+]
+ANSWERS: Any = {
+    "full_name": "Ana Kovač",
+    "email": "ana@example.org",
+    "phone": "+49 30 1234567",
+    "street": "Lindenallee 5",
+    "born": "1990-04-01",
+    "topic": "Name change",
+    "message": (
+        "I am ana kovač of Lindenallee 5. Write to ANA@example.org or to max@firm.example, "
+        "or call (030) 765-4321. I ordered 12 bags on 01.02.2026, order 4711."
+    ),
+}
+
+
+def test_each_kind_is_replaced_in_its_field_and_wherever_it_is_repeated() -> None:
+    make.form(fields=FIELDS)
+    found = mask_answers("contact", ANSWERS, PERSONAL_DATA_KINDS)
+
+    assert found.kinds == frozenset(PERSONAL_DATA_KINDS)
+    assert found.answers == {
+        "full_name": "[name]",
+        "email": "[email]",
+        "phone": "[phone]",
+        "street": "[address]",
+        "born": "[birthDate]",
+        "topic": "Name change",
+        "message": (
+            "I am [name] of [address]. Write to [email] or to [email], "
+            "or call [phone]. I ordered 12 bags on 01.02.2026, order 4711."
+        ),
+    }
+
+
+@pytest.mark.parametrize("kind", PERSONAL_DATA_KINDS)
+def test_only_the_chosen_kinds_are_replaced(kind: str) -> None:
+    make.form(fields=FIELDS)
+    found = mask_answers("contact", ANSWERS, [kind])
+
+    assert found.kinds == {kind}
+    changed = {name for name, value in found.answers.items() if value != ANSWERS[name]}
+    own = {"name": "full_name", "email": "email", "phone": "phone", "address": "street"}
+    assert own.get(kind, "born") in changed
+    # The name is also a part of the address.
+    repeating = {"message", "email"} if kind == "name" else {"message"}
+    assert changed - {own.get(kind, "born")} - repeating == set()
+
+
+def test_nothing_is_changed_without_kinds() -> None:
+    make.form(fields=FIELDS)
+
+    assert mask_answers("contact", ANSWERS, ()).answers == ANSWERS
+
+
+def test_fields_of_a_deleted_form_are_known_by_their_names() -> None:
+    found = mask_answers("gone", {"firstName": "Ana", "note": "Ana asks."}, PERSONAL_DATA_KINDS)
+
+    assert found.answers == {"firstName": "[name]", "note": "[name] asks."}
+
+
+def test_a_label_of_one_language_is_enough() -> None:
+    make.form(fields=[{"name": "field_1", "label": "First", "type": "text"}])
+    make.form(locale="de", fields=[{"name": "field_1", "label": "Vorname", "type": "text"}])
+
+    found = mask_answers("contact", {"field_1": "Ana"}, PERSONAL_DATA_KINDS)
+    assert found.answers == {"field_1": "[name]"}
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "type_", "kind"),
+    [
+        ("a", "E-mail address", "text", "email"),
+        ("a", "Street name", "text", "address"),
+        ("a", "Nachname", "text", "name"),
+        ("a", "Telefonnummer", "text", "phone"),
+        ("a", "Anything", "tel", "phone"),
+        ("birthDate", "When?", "date", "birthDate"),
+        ("name", "Name", "checkbox", None),
+        ("topic", "Topic", "text", None),
+        ("renamed", "Filename", "text", None),
+    ],
+)
+def test_the_kind_of_a_field(name: str, label: str, type_: Any, kind: str | None) -> None:
+    assert kind_of_field(Field(name=name, label=label, type=type_)) == kind
