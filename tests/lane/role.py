@@ -13,7 +13,7 @@ from django.db import InternalError, OperationalError, connection, transaction
 from proofroom.core.lane import ROLE
 from proofroom.core.lane.installation import install, set_password
 
-_PASSWORD: Final = "only-in-tests"
+PASSWORD: Final = "only-in-tests"
 
 
 def install_role() -> None:
@@ -66,7 +66,7 @@ def lane_connection() -> Iterator[psycopg.Connection[tuple[Any, ...]]]:
         port=info.port,
         dbname=info.dbname,
         user=ROLE,
-        password=_PASSWORD,
+        password=PASSWORD,
         autocommit=True,
     ) as opened:
         yield opened
@@ -77,7 +77,7 @@ def _set_password() -> None:
     for left in range(9, -1, -1):
         try:
             with transaction.atomic():
-                set_password(_PASSWORD)
+                set_password(PASSWORD)
             return
         except (InternalError, OperationalError):
             if not left:
