@@ -97,7 +97,7 @@ def sections(path: Path) -> tuple[Section, ...]:
 
 
 def help_anchors(page: HelpPage) -> list[str]:
-    """Return the anchors of the page's headings in the help, in order: those of the English page.
+    """Return the anchors of the page's headings in the help, in order: the anchors of the English page.
 
     So a link leads to the same section in every language.
     """

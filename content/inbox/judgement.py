@@ -74,7 +74,7 @@ class JudgedChange:
 def judge(post: Post, view: LayerView, changes: Iterable[Change]) -> list[JudgedChange]:
     """Assess changes of a layer.
 
-    At most five queries, plus those of `change_sources` and of `find_broken_rules`.
+    At most five queries, plus the queries of `change_sources` and `find_broken_rules`.
     """
     listed = list(changes)
     shared = shared_props(listed, view.document, view.below)

@@ -169,7 +169,7 @@ class CheckContext:
 
     @cached_property
     def unserved_paths(self) -> frozenset[str]:
-        """The paths of links at which the site has no page. One query, and those of `served_paths`."""
+        """The paths of links at which the site has no page. One query, and the queries of `served_paths`."""
         wanted = {
             path
             for subject in self.subjects
@@ -216,7 +216,7 @@ class CheckContext:
 
     @cached_property
     def linked(self) -> frozenset[UUID]:
-        """The posts that other published posts or menus lead to. Two queries, and those of `linked_posts`."""
+        """The posts that other published posts or menus lead to. Two queries, and the queries of `linked_posts`."""
         keys: dict[str, set[UUID]] = defaultdict(set)
         for subject in self.subjects:
             post = subject.post
@@ -249,7 +249,7 @@ class CheckContext:
 
 
 def find_unserved(paths: Collection[str]) -> frozenset[str]:
-    """Return the canonical paths at which the site has no page. One query, and those of `served_paths`."""
+    """Return the canonical paths at which the site has no page. One query, and the queries of `served_paths`."""
     left = {path for path in paths if path and not _is_served_by_rule(path)}
     pages: dict[str, set[str]] = defaultdict(set)
     for path in left:

@@ -170,7 +170,7 @@ def _spread(key: str) -> timedelta:
 
 
 async def _check_all(urls: Sequence[str]) -> Mapping[str, AddressAnswer]:
-    """Check addresses: several hosts at the same time, those of one host in turn."""
+    """Check addresses: several hosts at the same time, the addresses of one host in turn."""
     by_host: dict[str, list[str]] = defaultdict(list)
     for url in urls:
         by_host[(urlsplit(url).hostname or "").lower()].append(url)

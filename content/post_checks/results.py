@@ -45,7 +45,7 @@ class CheckResult:
 def check_post(post: Post, document: PostDocument) -> list[CheckResult]:
     """Return the results of all checks that are on, for a document of the post.
 
-    At most 20 queries, and those of checks that a site adds.
+    At most 20 queries, and the queries of checks that a site adds.
     """
     [subject] = CheckContext([(post, document)]).subjects
     return list(results_of(subject, list_checks(), levels_of(document.type)))

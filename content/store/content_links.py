@@ -60,7 +60,7 @@ def link_of(path: str, href: str) -> LinkValue | None:
 
 
 def collect_links(document: PostDocument) -> list[LinkValue]:
-    """Return the distinct links and post references of a document, without those of its global modules."""
+    """Return the distinct links and post references of a document, without the ones in its global modules."""
     found: dict[LinkValue, None] = {}
     post_type = post_types.get(document.type)
     if post_type is not None:

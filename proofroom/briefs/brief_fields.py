@@ -49,7 +49,7 @@ CHARACTERS_MAX: Final = 20_000
 
 
 def _unify_line_breaks(value: object) -> object:
-    """Return text with the line breaks of Unix. Browsers send those of Windows."""
+    """Return text with the line breaks of Unix. Browsers send Windows line breaks."""
     return value.replace("\r\n", "\n") if isinstance(value, str) else value
 
 
@@ -100,14 +100,17 @@ def type_choices() -> list[tuple[str, str]]:
     ]
 
 
-class BriefAnswer(Answer):
-    """What holds for texts of a language, post type and section. Null in one of these means all."""
+class BriefPlaceAnswer(Answer):
+    """The texts that a brief is for. Null means all."""
 
-    id: UUID
-    name: str
     locale: TextOrNull
     type: TextOrNull
     section: TextOrNull
+
+
+class BriefGuidanceAnswer(Answer):
+    """The guidance of a brief."""
+
     audience: str
     voice: str
     address: str
@@ -116,6 +119,18 @@ class BriefAnswer(Answer):
     terms: Annotated[list[StoredTerm], AsStored()]
     protected_names: list[str]
     examples: Annotated[list[StoredExample], AsStored()]
+
+
+class BriefValuesAnswer(BriefGuidanceAnswer, BriefPlaceAnswer):
+    """The values of a brief."""
+
+    name: str
+
+
+class BriefAnswer(BriefValuesAnswer):
+    """What holds for texts of a language, post type and section. Null in one of these means all."""
+
+    id: UUID
     version: int = Field(ge=1)
     created_at: datetime
     updated_at: datetime

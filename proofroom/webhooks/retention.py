@@ -1,4 +1,4 @@
-"""Deletion of deliveries with their attempts: old ones, those of deleted webhooks, and forgotten events."""
+"""Deletion of deliveries with their attempts: old ones, and all of deleted webhooks and forgotten events."""
 
 from __future__ import annotations
 

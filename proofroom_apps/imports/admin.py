@@ -73,7 +73,7 @@ _SEVERITIES: Final = ("error", "warning", "info")
 
 
 def content_importers() -> list[type[ContentImporter]]:
-    """Return the sources that the form offers, including those of the site's own apps."""
+    """Return the sources that the form offers, including sources of the site's own apps."""
     # Archives have their own page, which compares instead of asking for options.
     return [one for one in importers if issubclass(one, ContentImporter)]
 

@@ -591,7 +591,7 @@ def _ids_of(node: HtmlElement) -> list[str]:
 
 
 def _rows(node: HtmlElement) -> Iterator[HtmlElement]:
-    """Yield the rows of a table without those of nested tables."""
+    """Yield the rows of a table without the rows of nested tables."""
     for child in node.content:
         if isinstance(child, HtmlElement):
             if child.tag == "tr":

@@ -191,7 +191,7 @@ Images = Mapping[str, SiteImage]
 
 @dataclass(frozen=True, slots=True)
 class PageFacts:
-    """Facts about a post's page. `images` are those of its fields, by id."""
+    """Facts about a post's page. `images`: the images of its fields, by id."""
 
     site_name: str
     description: str

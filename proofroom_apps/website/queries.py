@@ -392,7 +392,7 @@ class PostSummary:
 
 @dataclass(frozen=True)
 class ListedPosts:
-    """Posts of a listing. `rows` is the data read of them, `images` those of the modules that open their pages.
+    """Posts of a listing. `rows` is the data read of them, `images` the images of the modules that open their pages.
 
     Apart from the opening module, a row is JSON text, so that equal content is recognised by equal text.
     """

@@ -12,7 +12,7 @@ _PAGE: Final = "page"
 
 
 def view_paths(paths: Collection[str]) -> set[str]:
-    """Return the paths that the site's own addresses or those of an app answer. No query."""
+    """Return the paths that the site itself or an app answers. No query."""
     return {path for path in paths if _has_view(path)}
 
 

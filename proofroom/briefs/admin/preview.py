@@ -40,7 +40,7 @@ class BriefPreview:
 def preview_of(
     brief: Brief, choice: Mapping[str, str], values: Mapping[str, Any] | None = None
 ) -> BriefPreview:
-    """Return the preview for the chosen type and language, by default those of the brief. One query.
+    """Return the preview for the chosen type and language, by default the type and language of the brief. One query.
 
     `values`: what was entered in the form; without it, the stored brief is shown.
     """

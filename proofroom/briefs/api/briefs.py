@@ -14,7 +14,14 @@ from pydantic.alias_generators import to_camel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from proofroom.briefs.brief_fields import BriefAnswer, BriefChanges, NewBrief
+from proofroom.briefs.brief_fields import (
+    BriefAnswer,
+    BriefChanges,
+    BriefGuidanceAnswer,
+    BriefPlaceAnswer,
+    BriefValuesAnswer,
+    NewBrief,
+)
 from proofroom.briefs.effective import EffectiveBrief, get_effective_brief
 from proofroom.briefs.models import SECTION_MAX, Brief, StoredExample, StoredTerm
 from proofroom.briefs.sections import normalize_section
@@ -62,31 +69,17 @@ EFFECTIVE_PARAMETERS: Final = [
 ]
 
 
-class BriefSourceAnswer(Answer):
+class BriefSourceAnswer(BriefPlaceAnswer):
     """A brief that an effective brief comes from."""
 
     id: UUID
     name: str
     version: int = Field(ge=1)
-    locale: TextOrNull
-    type: TextOrNull
-    section: TextOrNull
 
 
-class EffectiveBriefAnswer(Answer):
+class EffectiveBriefAnswer(BriefGuidanceAnswer, BriefPlaceAnswer):
     """What holds for a text. `markdown` is what agents read; empty if no brief says anything."""
 
-    type: TextOrNull
-    locale: TextOrNull
-    section: TextOrNull
-    audience: str
-    voice: str
-    address: str
-    reading_level: str
-    never: list[str]
-    terms: Annotated[list[StoredTerm], AsStored()]
-    protected_names: list[str]
-    examples: Annotated[list[StoredExample], AsStored()]
     markdown: str
     sources: list[BriefSourceAnswer] = Field(description="Narrowest first.")
 
@@ -101,21 +94,8 @@ class BriefVersionAnswer(Answer):
     created_at: datetime | None
 
 
-class BriefVersionInFullAnswer(BriefVersionAnswer):
+class BriefVersionInFullAnswer(BriefVersionAnswer, BriefValuesAnswer):
     """A version of a brief with its values."""
-
-    name: str
-    locale: TextOrNull
-    type: TextOrNull
-    section: TextOrNull
-    audience: str
-    voice: str
-    address: str
-    reading_level: str
-    never: list[str]
-    terms: Annotated[list[StoredTerm], AsStored()]
-    protected_names: list[str]
-    examples: Annotated[list[StoredExample], AsStored()]
 
 
 class BriefGoneAnswer(Answer):

@@ -94,7 +94,7 @@ def digests_of(event: Event) -> EntryDigests:
 
 
 def compare(event: Event, seal: Seal, recorded: EntryDigests | None) -> tuple[bool, bool]:
-    """Return whether the facts and the payload are those of the link, or were pseudonymised as recorded."""
+    """Return whether the facts and the payload match the link, or were pseudonymised as recorded."""
     has_facts = seal.facts == facts_of(event)
     has_payload = event.forgotten_at is not None or seal.payload == payload_of(event, seal.salt)
     # Records of pseudonyms contain neither names nor addresses.

@@ -384,7 +384,7 @@ def _function_statements(tables: str, function: LaneFunction) -> list[str]:
         f"DROP FUNCTION IF EXISTS {called} CASCADE",
         f"CREATE FUNCTION {called}({function.arguments}) RETURNS {function.returns} LANGUAGE {function.language} "
         f"{volatility} SECURITY DEFINER SET search_path = {_SEARCH_PATH} AS $proofroom${source}$proofroom$",
-        # Its rights are those of its owner, and must not be those of a superuser who installs it.
+        # It has the rights of its owner, who must not be the superuser that installs it.
         f"ALTER FUNCTION {called} OWNER TO {_quote(_owner(tables))}",
         f"REVOKE ALL ON FUNCTION {called} FROM PUBLIC, {ROLE}",
         *granted,

@@ -147,7 +147,7 @@ def _takes_text(name: str, annotation: object) -> bool:
 
 
 def _kinds_in(annotation: object, *, within_lists: bool = True) -> Iterator[object]:
-    """Yield the types that a value may have, including those of list items."""
+    """Yield the types that a value may have, including the types of list items."""
     origin = get_origin(annotation)
     if origin is Literal:
         yield from {type(choice) for choice in get_args(annotation) if choice != ""} - {str}

@@ -112,7 +112,7 @@ def initial_sheet(document: PostDocument) -> Sheet:
     """Return the form as first shown."""
     sheet = _empty_sheet(document)
     sheet.typed = {unit.path: to_typed(unit.field, unit.value) for unit in sheet.units()}
-    # Nothing is typed yet, so the stamps are those of the stored values.
+    # Nothing is typed yet, so the stamps match the stored values.
     sheet.was = {path: value_stamp(typed) for path, typed in sheet.typed.items()}
     sheet.was_order = list(document.order)
     return sheet

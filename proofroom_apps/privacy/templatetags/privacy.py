@@ -29,7 +29,7 @@ def cookie_list(with_staff: bool = False) -> dict[str, Any]:
 
 
 def cookie_rows(*, with_staff: bool) -> list[CookieRow]:
-    """Return the rows in the active language, those of visitors first."""
+    """Return the rows in the active language, rows of visitors first."""
     found = sorted(stored_items(), key=lambda item: item.audience == Audience.STAFF)
     return [
         {
