@@ -10,11 +10,14 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents_app.models import UNFINISHED, AgentBatch, AgentRun, RunStatus
+from agents_app.budgets.limits import ALL_AGENTS_KEY
+from agents_app.budgets.reservations import notice_text
+from agents_app.models import UNFINISHED, AgentBatch, AgentRun, BudgetNotice, RunStatus
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.services import users_with_permission
 
 _FINISHED: Final = "agent.run.finished"
 
@@ -79,7 +82,47 @@ def _describe_batch(rows: Sequence[Notification]) -> Mapping[int, NotificationTe
     return texts
 
 
+_BUDGET_EVENTS: Final = ("agent.budget.near", "agent.budget.reached")
+
+
+def _find_budget(event: Event) -> list[Notice]:
+    """Return the users who can raise a budget."""
+    level = event.name.rpartition(".")[2]
+    agent_id = str(event.payload.get("agentId") or ALL_AGENTS_KEY)
+    notice = BudgetNotice.objects.filter(
+        agent_id=agent_id, period=str(event.payload["period"]), level=level
+    )
+    latest = notice.order_by("-begins").values_list("pk", flat=True).first()
+    subject = str(latest or agent_id)
+    return [Notice(users_with_permission("agents.edit", but=None), subject, subject)]
+
+
+def _describe_budget(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+    ids = [row.subjects[0] for row in rows if row.subjects[0].isdigit()]
+    notices = {str(notice.pk): notice for notice in BudgetNotice.objects.filter(pk__in=ids)}
+    url = reverse("admin:agents_app_aisettings_changelist")
+    return {
+        row.pk: NotificationText(
+            notice_text(notices[row.subjects[0]])
+            if row.subjects[0] in notices
+            else _("A budget is nearly used up"),
+            url,
+            "spark",
+        )
+        for row in rows
+    }
+
+
 KINDS: Final = (
+    NotificationKind(
+        "agent.budget",
+        gettext_lazy("Budgets that are nearly or completely used up"),
+        "agents.edit",
+        _BUDGET_EVENTS,
+        _find_budget,
+        _describe_budget,
+        can_be_mailed=True,
+    ),
     NotificationKind(
         "agent.run",
         gettext_lazy("Your agent runs that are done"),

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 from pydantic import Field, JsonValue, WithJsonSchema
 from typing_extensions import TypedDict
 
+from agents_app.budgets.reservations import budget_warnings
 from agents_app.definitions.schema import AgentDefinition, Scope
 from agents_app.models import AgentRun, RunStatus
 from proofroom.core.api.answer import Person, one_of
@@ -140,6 +141,15 @@ class RunAnswer(TypedDict):
     briefs: list[RunBriefAnswer]
     error: str | None
     steps: list[StepAnswer]
+    budgetWarnings: NotRequired[
+        Annotated[
+            list[str],
+            Field(
+                description="Budgets of the agent that are nearly or completely used up, in sentences. Only in "
+                "the answer of a single run, and absent without any."
+            ),
+        ]
+    ]
     fieldKey: NotRequired[str]
     value: NotRequired[Annotated[JsonValue, WithJsonSchema({})]]
 
@@ -180,6 +190,14 @@ def agent(definition: AgentDefinition) -> AgentAnswer:
 def with_steps(runs: QuerySet[AgentRun]) -> QuerySet[AgentRun]:
     """Prefetch everything that `run` reads. Two queries."""
     return runs.prefetch_related("steps")
+
+
+def run_with_budget(row: AgentRun) -> RunAnswer:
+    """Return a run with the warnings of its agent's budgets. One query more."""
+    answer = run(row)
+    if warnings := budget_warnings(row.agent_id):
+        answer["budgetWarnings"] = warnings
+    return answer
 
 
 def usage_answer(input_tokens: int, output_tokens: int, cached_tokens: int) -> UsageAnswer:

@@ -61,6 +61,9 @@ class ReadRun(Result):
     steps: list[dict[str, Any]]
     summary: str | None = None
     declined: str | None = None
+    budget_warnings: list[str] | None = Field(
+        None, description="Budgets that are nearly or completely used up, in sentences."
+    )
     post_id: str | None = None
     error: str | None = None
 
@@ -201,7 +204,9 @@ def _answered(run: AgentRun) -> JsonObject:
     """Return a run as an answer, marked as untrusted if it read visitors' content."""
     if run.has_read_untrusted:
         note_untrusted()
-    answer = cast("JsonObject", presenters.run(run))
+    answer = cast("JsonObject", presenters.run_with_budget(run))
+    if not answer["maskedPersonalData"]:
+        del answer["maskedPersonalData"]
     return {
         name: value
         for name, value in answer.items()

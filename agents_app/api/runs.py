@@ -277,7 +277,7 @@ class RunViewSet(ApiViewSet):
         run = find_run(run_id=run_id, actor=self.actor)
         if wait:
             run = waited(run, wait, self.actor)
-        return Response(presenters.run(run))
+        return Response(presenters.run_with_budget(run))
 
     @extend_schema(request=None, responses={200: described(RunAnswer)})
     def cancel(self, request: Request, run_id: str) -> Response:

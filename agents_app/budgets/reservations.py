@@ -20,6 +20,7 @@ from django.db import transaction
 from django.db.models import F, Q, QuerySet
 from django.db.models.functions import Coalesce
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from agents_app.budgets.limits import (
     ALL_AGENTS_KEY,
@@ -41,6 +42,7 @@ from agents_app.models import AgentRun, BudgetNotice, Reservation, RunStatus, Sp
 from agents_app.providers.interface import ProviderStopped
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import JsonObject
 
@@ -133,7 +135,7 @@ def settle(
     """
     lock_budgets()
     # The delete decides which of two settlements counts; the other one deletes nothing.
-    deleted, _ = Reservation.objects.filter(pk=reservation.pk).delete()
+    deleted, _by_model = Reservation.objects.filter(pk=reservation.pk).delete()
     if not deleted:
         return False
     amount = _amount(tokens, cost)
@@ -203,7 +205,7 @@ def _settle_as_used(run_id: UUID | None, reservations: QuerySet[Reservation]) ->
 
 def _spend(agent_id: str, day: date, amount: Amount) -> None:
     """Add to the spending of a day. The caller has locked the budgets."""
-    row, _ = Spending.objects.get_or_create(agent_id=agent_id, day=day)
+    row, _is_new = Spending.objects.get_or_create(agent_id=agent_id, day=day)
     row.tokens += amount.tokens
     row.cost += amount.cost
     row.cached_tokens += amount.cached_tokens
@@ -230,6 +232,39 @@ def find_notices(day: date) -> list[BudgetNotice]:
     for notice in BudgetNotice.objects.filter(present).order_by("agent_id", "period", "level"):
         found[notice.agent_id, notice.period] = notice
     return list(found.values())
+
+
+def budget_warnings(agent_id: str) -> list[str]:
+    """Return sentences about budgets of an agent that are nearly or completely used up. One query."""
+    return [
+        notice_text(notice)
+        for notice in find_notices(today())
+        if notice.agent_id in (agent_id, ALL_AGENTS_KEY)
+    ]
+
+
+def notice_text(notice: BudgetNotice) -> str:
+    """Return a notice as a sentence, in the active language."""
+    values = {
+        "whose": _("All agents together")
+        if notice.agent_id == ALL_AGENTS_KEY
+        else agent_name(notice.agent_id),
+        "percent": int(NEAR_LIMIT_SHARE * 100),
+    }
+    is_of_day = notice.period == "day"
+    if notice.level == "near":
+        text = (
+            _("%(whose)s used over %(percent)s %% of today’s budget.")
+            if is_of_day
+            else _("%(whose)s used over %(percent)s %% of this month’s budget.")
+        )
+    else:
+        text = (
+            _("%(whose)s used up today’s budget.")
+            if is_of_day
+            else _("%(whose)s used up this month’s budget.")
+        )
+    return text % values
 
 
 def notify_spending(agent_id: str, day: date) -> None:

@@ -140,7 +140,7 @@ def find_dead_links(
 ) -> DeadLinkPage:
     """Return links of published posts that lead nowhere, in the order of the posts' ids.
 
-    Addresses of the site are looked up now; for addresses of other sites the last result of the task counts. Reads the
+    Addresses of the site are looked up now; for other addresses the last result of the task counts. Reads the
     stored links, not the documents.
     """
     actor.require("posts.view")

@@ -16,7 +16,7 @@ from content.post_checks.registry import Failure, PostCheck
 class DeadLink(PostCheck):
     """Links lead somewhere.
 
-    Addresses of the site are looked up at once. Addresses of other sites are checked by a task, which stores the results.
+    Addresses of the site are looked up at once. Other addresses are checked by a task, which stores the results.
     """
 
     name = "deadLink"

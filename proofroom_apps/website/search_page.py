@@ -111,7 +111,7 @@ def search_page(locale: str, asked: str, number: int, state: LiveState) -> str |
     """Return a page of results, or None past the last. `state` is the content state.
 
     Three queries, and none for the surroundings if they are cached for the state. SQLite counts a full page in one
-    more, as PostgreSQL does for common words. Without results there are at most two, plus the queries of `suggest_words`.
+    more, as PostgreSQL does for common words. Without results there are at most two, plus those in `suggest_words`.
     An empty query sends none.
     """
     # Cut before splitting, so that the work on a very long query is bounded. PostgreSQL refuses NUL.

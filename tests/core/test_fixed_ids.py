@@ -35,6 +35,7 @@ SUBSCRIBERS = {
     "content.search_following.follow",
     "content.tree_moves.follow_tree",
     "notifications.notify.agent.batch",
+    "notifications.notify.agent.budget",
     "notifications.notify.agent.run",
     "notifications.notify.archive.export-failed",
     "notifications.notify.feedback.created",

@@ -31,6 +31,7 @@ from agents_app.admin.run_dialog.retry import proposal_effects
 from agents_app.admin.runs.compare import others_context
 from agents_app.admin.runs.run_history import story_context
 from agents_app.admin.runs.run_outcome import resulting_posts
+from agents_app.budgets.reservations import budget_warnings
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus, RunStep
 from agents_app.models.run import DECLINED, DECLINED_LABEL
@@ -126,6 +127,7 @@ def show(request: HttpRequest, run_id: UUID) -> HttpResponse:
         "has_no_result": run.status == RunStatus.SUCCEEDED
         and run.post_id is None
         and not (results or run.declined or run.summary),
+        "budget_warnings": budget_warnings(run.agent_id),
     }
     if run.post is None or run.post.deleted_at is not None:
         response = page(request, _TEMPLATE, context, title=title)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.conf import settings
@@ -23,7 +23,7 @@ from proofroom.briefs.brief_fields import (
     NewBrief,
 )
 from proofroom.briefs.effective import EffectiveBrief, get_effective_brief
-from proofroom.briefs.models import SECTION_MAX, Brief, StoredExample, StoredTerm
+from proofroom.briefs.models import SECTION_MAX, Brief
 from proofroom.briefs.sections import normalize_section
 from proofroom.briefs.services import (
     EDIT,
@@ -39,9 +39,7 @@ from proofroom.briefs.services import (
 )
 from proofroom.core.api.answer import (
     Answer,
-    AsStored,
     PersonAnswer,
-    TextOrNull,
     list_of,
 )
 from proofroom.core.api.body import Body, read_body
