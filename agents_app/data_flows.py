@@ -45,7 +45,7 @@ _LABELS: Final[Mapping[str, Promise]] = {
     "draftBase": gettext_lazy("The post’s fields"),
     "module": gettext_lazy("The field’s module, as published, in Review and in AI Review"),
     "context.text": gettext_lazy("The post’s text"),
-    "context.neighbours": gettext_lazy("What stands around the field"),
+    "context.neighbours": gettext_lazy("What is around the field"),
     "context.limits": gettext_lazy("The field’s limits"),
     "context.examples": gettext_lazy("Approved values of the same field in other posts"),
     "context.rejectedBefore": gettext_lazy("Rejected values, with reviewers’ names and notes"),

@@ -74,6 +74,7 @@ TOPICS: Final = {
     "agents_app_evaluation": "admin/quality#evaluate",
     "quality": "admin/quality",
     "agents_app_aisettings": "admin/agents-at-work#agents-and-their-figures",
+    "agents_app_data_flows": "admin/agents-at-work#what-leaves-the-house",
     "agents_app_agentbatch": "admin#ask-agents",
     "agents_app_batch": "admin#ask-agents",
     "agents_app_bulk": "admin#ask-agents",
