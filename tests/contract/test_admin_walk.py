@@ -96,6 +96,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "seo/trace/": ADMIN,
     "agents_app/agentrun/": EDITORS,
     "agents_app/agentswitch/": EDITORS,
+    "agents_app/agentswitch/data-flows/": ADMIN,
     "agents_app/agentswitch/<agent_id>/prompts/": ADMIN,
     "agents_app/agentswitch/<agent_id>/limit/": ADMIN,
     "agents_app/agentswitch/<agent_id>/switch/": ADMIN,
