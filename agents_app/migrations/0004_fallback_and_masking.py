@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('agents_app', '0002_declined_runs_and_cache_reads'),
+        ('agents_app', '0003_evaluations'),
     ]
 
     operations = [
