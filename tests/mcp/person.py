@@ -32,6 +32,10 @@ def new_post(title: str) -> dict[str, Any]:
     return {"id": str(post.pk), "hero": make.module_id(post, "hero")}
 
 
+def new_picture(name: str) -> str:
+    return str(make.image(name).pk)
+
+
 def write_brief(voice: str) -> None:
     make.brief("Site", voice=voice)
 
@@ -208,7 +212,7 @@ COMMANDS: dict[str, Callable[..., Any]] = {
     for command in (
         new_post, new_term, live_hash, stage_in_review, approve, publish, page, live, delivered,
         hands, trash, token, revoke, site, publish_document, consent, connect, disconnect,
-        write_brief, delete_briefs,
+        write_brief, delete_briefs, new_picture,
     )
 }  # fmt: skip
 
