@@ -19,7 +19,7 @@ from content.tools.arguments import Format, OnPost, PostId, require_post, unknow
 from content.tools.post_parts import PartNames, Parts, PostIds, outline_part, seo_part
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotFound
+from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.definitions import allowed_modules, post_types
@@ -142,7 +142,7 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
     for reference in dict.fromkeys(arguments.post_id):
         try:
             posts.append(_context(_read(reference, actor), parts, full))
-        except NotFound as error:
+        except (NotFound, RuleViolation) as error:
             # The other posts are still useful.
             posts.append({"postId": str(reference), "error": error.message})
     return {"posts": posts}
