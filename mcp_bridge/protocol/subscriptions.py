@@ -403,8 +403,8 @@ def usable_tools(principal: Principal) -> frozenset[str]:
 
 
 def list_state(principal: Principal, usable: Iterable[str]) -> frozenset[str]:
-    """Return what decides on a list of tools besides a session: the usable tools, and those that the credential
-    enabled, with a plus sign."""
+    """Return what decides on a list of tools besides a session: the usable tools, and the tools that the credential
+    enabled with a plus sign."""
     return frozenset(usable) | {f"+{name}" for name in CredentialTools(principal.id).names()}
 
 

@@ -105,7 +105,7 @@ def test_several_posts_come_in_one_call_in_their_order() -> None:
     assert done(READ, postId=[str(one.pk)])["posts"][0] == read(one)
 
 
-@pytest.mark.parametrize("ids", [[], ["7"], [str(uuid4())] * 21])
+@pytest.mark.parametrize("ids", [[], [str(uuid4())] * 21])
 def test_a_list_of_posts_is_checked_like_one(ids: list[str]) -> None:
     code, text = refused(READ, postId=ids)
     assert code == "invalid_arguments"
