@@ -65,7 +65,7 @@ def test_an_unchanged_log_passes(tmp_path: Path) -> None:
 
 
 def change_entry(link: JsonObject) -> None:
-    link["entry"]["actor_name"] = "mallory"  # type: ignore[index,call-overload]
+    link["entry"]["actor_name"] = "mallory"
 
 
 def change_details(link: JsonObject) -> None:

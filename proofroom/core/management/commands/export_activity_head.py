@@ -21,6 +21,7 @@ from proofroom.core.activity.signed_head import (
     sign_head,
 )
 from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.json import JsonObject
 
 _NEW_FILE: Final = os.O_CREAT | os.O_EXCL | os.O_WRONLY
 """No file of someone else, who could read it, and no earlier head, which must stay."""
@@ -64,7 +65,7 @@ class Command(BaseCommand):
         log: Path | None = options["log"]
         if log is not None:
             actor = Actor(user=SYSTEM, via="command")
-            payload = {"format": "chain", "chosen": {}}
+            payload: JsonObject = {"format": "chain", "chosen": {}}
             outbox.record("activity.exported", actor=actor, payload=payload)
         seal_events()
         found = verify()
