@@ -52,7 +52,7 @@ class Command(BaseCommand):
                 made = create_key(key)
             except OSError as error:
                 raise CommandError(f"Cannot write {key}: {error.strerror}.") from None
-            self.stderr.write(f"Written to {key}. Give this public key to whoever checks the log:")
+            self.stderr.write(f"Written to {key}. Give this public key to the auditor:")
             self.stdout.write(public_key_of(made))
         if head is None:
             if not options["new_key"]:
