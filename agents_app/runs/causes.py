@@ -112,7 +112,7 @@ def _relatives(seeds: Sequence[AgentRun]) -> set[UUID]:
 def _visible_events(
     run_ids: Sequence[str], started_by: Sequence[int | None], actor: Actor
 ) -> list[Event]:
-    """Return the events that started these runs, and those that the runs caused. One query."""
+    """Return the events that started these runs, and the events that the runs caused. One query."""
     caused = Q(run_id__in=run_ids) & ~Q(name__in=_ABOUT_RUNS)
     rows = Event.objects.filter(Q(pk__in=[pk for pk in started_by if pk is not None]) | caused)
     rows = filter_by_visible_post(rows, actor, "post_id", include_without_post=True)
