@@ -9,7 +9,6 @@ from typing import Any, Final, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -30,7 +29,6 @@ from agents_app.evaluation.services import (
     PERMISSION,
     cancel_evaluation,
     find_evaluation,
-    list_evaluations,
     start_evaluation,
 )
 from agents_app.models import Evaluation, EvaluationItem, ItemState, PromptVersion
@@ -144,9 +142,6 @@ class EvaluationAdmin(FormAdmin[Evaluation]):
     list_display = ("agent", "candidate", "progress", "price", "started", "outcome")
     list_display_links = ("agent",)
     ordering = ("-created_at", "pk")
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Evaluation]:
-        return list_evaluations(actor_of(request))
 
     @admin.display(description=gettext_lazy("Agent"))
     def agent(self, job: Evaluation) -> str:
