@@ -95,7 +95,7 @@ _KNOWN: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def masked_kinds(row: AiSettings) -> list[str]:
-    """Return the kinds of personal data that are masked: all but those that an admin has allowed."""
+    """Return the kinds of personal data that are masked: all except the kinds that an admin has allowed."""
     return [kind for kind in PERSONAL_DATA_KINDS if kind not in (row.unmasked or ())]
 
 

@@ -55,7 +55,7 @@ class ClientToolsAnswer(Answer):
 class DataFlowsAnswer(Answer):
     """The data that leaves the house: to AI providers, by agent, and to AI clients, by tool."""
 
-    data: list[AgentDataFlowAnswer]
+    agents: list[AgentDataFlowAnswer]
     clients: list[ClientToolsAnswer]
     masked_personal_data: list[PersonalDataName]
 
@@ -63,15 +63,15 @@ class DataFlowsAnswer(Answer):
 class DataFlowViewSet(ApiViewSet):
     """What leaves the house."""
 
-    permissions: ClassVar[dict[str, Declared]] = {"list": "agents.edit"}
+    permissions: ClassVar[dict[str, Declared]] = {"retrieve": "agents.edit"}
 
     @extend_schema(responses=DataFlowsAnswer)
-    def list(self, request: Request) -> Response:
+    def retrieve(self, request: Request) -> Response:
         """The data that agents send to AI providers, and the tools whose answers AI clients get."""
         found = data_flows(self.actor)
         return Response(
             DataFlowsAnswer(
-                data=[_answer(flow) for flow in found.agents],
+                agents=[_answer(flow) for flow in found.agents],
                 clients=[
                     ClientToolsAnswer(group=group, tools=[*tools])
                     for group, tools in found.client_tools.items()

@@ -36,7 +36,7 @@ urlpatterns = [
         EstimateViewSet.as_view({"post": "estimate"}),
     ),
     path("ai-settings", AiSettingsViewSet.as_view({"get": "retrieve", "put": "update"})),
-    path("settings/data-flows", DataFlowViewSet.as_view({"get": "list"})),
+    path("settings/data-flows", DataFlowViewSet.as_view({"get": "retrieve"})),
     path("agent-budgets", BudgetViewSet.as_view({"get": "list"})),
     path("agent-budgets/<str:agent_id>", BudgetViewSet.as_view({"put": "update"})),
     path("agent-usage", UsageViewSet.as_view({"get": "list"})),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,9 +16,11 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
+from agents_app.runs.examples import is_held_out
 from content.layers import approve, digest_of, reject, submit
 from content.models import Layer, Post
 from media.models import Asset
+from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed
 from tests import make
@@ -63,12 +66,16 @@ def fake(openai: Any, agents_dir: Path) -> FakeProvider:
 def planted() -> Post:
     """Plant the markers of all kinds of content, and return the post of the run."""
     person = make.actor("editor")
-    person.user.first_name = "QPERSONQ"
-    person.user.save()
+    User.objects.filter(pk=person.user.pk).update(email="QPERSONQ@example.org")
     make.brief(voice="QBRIEFQ")
     Asset.objects.filter(pk=make.image().pk).update(alt_text="QALTQ")
     make.post("QOTHERQ", slug="other")
-    example = make.post("Tea", slug="tea")
+    example = make.post("Tea", slug="tea-0")
+    # The id decides whether a decision is held out, and so never an example.
+    for number in itertools.count(1):
+        if not is_held_out(post_id=example.pk, path=FIELD):
+            break
+        example = make.post("Tea", slug=f"tea-{number}")
     make.staged(example, {"metaTitle": "QEXAMPLEQ"}, by=make.agent_actor())
     submit(post_id=example.pk, actor=make.agent_actor())
     digest = digest_of(make.layers(example).review.changes)
@@ -196,7 +203,7 @@ def test_the_page_and_the_api_name_providers_fallback_and_masks(settings: Any) -
     client = ApiClient("admin")
     told = client.get("/api/settings/data-flows").json()
 
-    seo = next(one for one in told["data"] if one["agentId"] == "seo-specialist")
+    seo = next(one for one in told["agents"] if one["agentId"] == "seo-specialist")
     assert (seo["textProvider"]["provider"], seo["fallback"]["provider"]) == ("openai", "google")
     assert told["maskedPersonalData"] == ["email"]
     assert any("list_posts" in group["tools"] for group in told["clients"])

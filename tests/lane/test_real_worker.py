@@ -138,7 +138,7 @@ def lane_address(address: str) -> str:
 
 
 def complete_a_run(site: Site) -> Any:
-    """Start a run, let the worker complete it, and return what came of it."""
+    """Start a run, let the worker complete it, and return its result."""
     site.ask(START)
     with site.worker() as log:
         until = time.monotonic() + _SECONDS
