@@ -46,7 +46,13 @@ if TYPE_CHECKING:
     from agents_app.providers.images import MadeImage
 from pydantic import Field
 
-from content.tools.arguments import Proposal, present_author, resolve_author
+from content.tools.arguments import (
+    PostId,
+    Proposal,
+    present_author,
+    require_post_id,
+    resolve_author,
+)
 from media.models import ALT_TEXT_MAX
 from media.presenters import url_of
 from proofroom.core.json import JsonObject
@@ -258,7 +264,7 @@ class GenerateImage(Proposal):
     prompt: str = Field(min_length=1, max_length=PROMPT_MAX)
     alt_text: str = Field(min_length=1, max_length=ALT_TEXT_MAX)
     size: Size = "1024x1024"
-    post_id: UUID | None = None
+    post_id: PostId | None = None
     path: str | None = Field(
         None, max_length=300, description="post.featuredMediaId or modules.<id>.props.<name>"
     )
@@ -284,11 +290,12 @@ def generate_image(actor: Actor, arguments: GenerateImage) -> JsonObject:
     """
     names_author = arguments.post_id is not None or arguments.agent_id is not None
     writer = resolve_author(actor, arguments.agent_id) if names_author else actor
+    post = arguments.post_id
     made = generate_asset(
         prompt=arguments.prompt,
         alt_text=arguments.alt_text,
         size=arguments.size,
-        post_id=arguments.post_id,
+        post_id=None if post is None else require_post_id(post, actor),
         path=arguments.path,
         actor=writer,
         reason=arguments.note,

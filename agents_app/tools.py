@@ -18,6 +18,7 @@ from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
 from agents_app.runs.lifecycle import MAX_WAIT_SECONDS, cancel_run, wait_for_run
 from agents_app.runs.queries import find_run
+from content.tools.arguments import PostId, require_post_id
 from forms.queries import titles_of_forms
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound, invalid
@@ -70,7 +71,7 @@ class ReadRun(Result):
 
 class RunAgent(Arguments):
     agent_id: str
-    post_id: str | None = None
+    post_id: PostId | None = None
     scope: str = Scope.DROPDOWN.value
     context: dict[str, Any] | None = None
     open_ended_context: str | None = None
@@ -79,7 +80,7 @@ class RunAgent(Arguments):
 
 class RunFieldAgent(Arguments):
     agent_id: str
-    post_id: str
+    post_id: PostId
     field_key: str = Field(description="post.title or module.hero.title")
     post_module_id: str | None = None
     current_value: Any = None
@@ -127,11 +128,12 @@ def run_agent(actor: Actor, arguments: RunAgent) -> JsonObject:
     if arguments.scope == Scope.FIELD:
         raise invalid("scope", "For a single field use run_field_agent.")
     with _teaching():
+        post = arguments.post_id
         run = create_run(
             agent_id=arguments.agent_id,
             scope=arguments.scope,
             actor=actor,
-            post_id=arguments.post_id,
+            post_id=None if post is None else require_post_id(post, actor),
             context=arguments.context,
             open_ended_context=arguments.open_ended_context,
         )
@@ -157,7 +159,7 @@ def run_field_agent(actor: Actor, arguments: RunFieldAgent) -> JsonObject:
             agent_id=arguments.agent_id,
             scope=Scope.FIELD,
             actor=actor,
-            post_id=arguments.post_id,
+            post_id=require_post_id(arguments.post_id, actor),
             context=context,
             open_ended_context=arguments.open_ended_context,
             field_key=arguments.field_key,

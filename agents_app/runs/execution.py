@@ -41,7 +41,7 @@ from agents_app.runs.leak_prevention import (
     RunRedactor,
     has_untrusted_changes,
     known_hosts,
-    post_has_untrusted_changes,
+    posts_have_untrusted_changes,
     refuse_new_links,
 )
 from agents_app.runs.lifecycle import end_run, held_back, lock_posts, wake_next
@@ -221,8 +221,8 @@ class RunToolbox(interface.Toolbox):
         text = called.body.decode()
         # Checked for every tool, because translations copy such texts and conflicts return
         # submitted ones.
-        if not called.is_untrusted and not post_has_untrusted_changes(arguments.get("postId")):
-            self._links.add(text, arguments.get("postId"))
+        if not called.is_untrusted and not posts_have_untrusted_changes(called.post_ids):
+            self._links.add(text, called.post_ids)
             return text
         # Stored before the model receives the answer, so that the limits apply from then on.
         if not owned_rows(self._run).update(has_read_untrusted=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from html import unescape
@@ -204,7 +204,7 @@ class ReadLinks:
     known: Callable[[], frozenset[str]]
     hosts: set[str] = field(default_factory=set)
 
-    def add(self, text: str, post_ids: Json) -> None:
+    def add(self, text: str, post_ids: Collection[UUID]) -> None:
         """Note the links in the answer of a tool that was asked about these posts."""
         if self.group is None:
             return
@@ -226,11 +226,9 @@ class ReadLinks:
         if details:
             raise RuleViolation(next(iter(details.values()))[0], code="new_link", details=details)
 
-    def _is_own(self, group: UUID, post_ids: Json) -> bool:
-        ids = {parse_uuid(id_) for id_ in (post_ids if isinstance(post_ids, list) else [post_ids])}
-        known = [id_ for id_ in ids if id_ is not None]
-        own = Post.objects.filter(pk__in=known, translation_group=group)
-        return own.count() == len(ids)
+    def _is_own(self, group: UUID, post_ids: Collection[UUID]) -> bool:
+        own = Post.objects.filter(pk__in=post_ids, translation_group=group)
+        return bool(post_ids) and own.count() == len(set(post_ids))
 
 
 def has_untrusted_changes(layers: Layers) -> bool:
@@ -240,13 +238,11 @@ def has_untrusted_changes(layers: Layers) -> bool:
     )
 
 
-def post_has_untrusted_changes(post_ids: Json) -> bool:
-    """Return the same for the post id, or the ids, in a tool's arguments."""
-    ids = map(parse_uuid, post_ids if isinstance(post_ids, list) else [post_ids])
-    found = [id_ for id_ in ids if id_ is not None]
-    if not found:
+def posts_have_untrusted_changes(post_ids: Collection[UUID]) -> bool:
+    """Return the same for any of these posts. At most two queries, none without posts."""
+    if not post_ids:
         return False
-    drafts = Draft.objects.filter(post_id__in=found, is_empty=False).values_list("marks", flat=True)
+    drafts = Draft.objects.filter(post__in=post_ids, is_empty=False).values_list("marks", flat=True)
     return _is_any_untrusted(mark for marks in drafts for mark in read_marks(marks).values())
 
 

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from pydantic import BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from content.document.document import AGENT_FIELD_NAMES, FIELD_NAMES
 from content.layers.stage import require_layer
@@ -17,6 +18,7 @@ from content.models import Layer, Post
 from content.store import post_queries
 from content.store.document_edits import READ_ONLY
 from content.store.layer_state import REASON_MAX
+from content.store.post_addresses import REFERENCE_MAX, find_post_id, is_post_reference
 from content.store.scopes import post_not_found
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -26,6 +28,8 @@ from proofroom.core.agent_directory import limits_of_agent
 from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments
+from proofroom.core.tools.call import note_post
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import modules
 
 _FINDERS: Final[Mapping[str, str]] = {
@@ -46,7 +50,26 @@ def with_finder(error: RuleViolation) -> RuleViolation:
     return RuleViolation(message, code=error.code, details={**error.details, path: [message]})
 
 
-PostId = UUID
+
+def _reference(value: object) -> object:
+    """Return a reference to a post as text, an id in its usual form."""
+    id_ = parse_uuid(value)
+    if id_ is not None:
+        return str(id_)
+    if isinstance(value, str) and is_post_reference(value):
+        return value.strip()
+    raise PydanticCustomError(
+        "post_reference",
+        "an id (a UUID) is wanted, as the lists answer it, an address of the site such as /blog/x, "
+        "or type/locale/slug",
+    )
+
+
+PostId = Annotated[str, BeforeValidator(_reference), Field(max_length=REFERENCE_MAX)]
+"""A reference to a post: its id, an address of the site, or `type/locale/slug`."""
+PostReference = Annotated[
+    PostId, Field(description="Its id, an address of the site or type/locale/slug.")
+]
 ModuleId = UUID
 Markdown = Annotated[str, Field(max_length=200_000)]
 Format = Literal["concise", "full"]
@@ -120,18 +143,36 @@ def require_stageable(patch: Mapping[str, object]) -> None:
         raise invalid(name[:80], message, code="unknown_field")
 
 
-def require_post(post_id: UUID | str, actor: Actor) -> Post:
-    """Return the post with this id. Raises `NotFound`, with the tool to find it, if it is in the trash
-    or not visible."""
+_FIND_ID: Final = " Call list_posts to find the id."
+
+
+def require_post(reference: UUID | str, actor: Actor) -> Post:
+    """Return the post that a reference means. Raises `NotFound`, with the tool to find it, if it is in the trash
+    or not visible, and `RuleViolation` for an ambiguous address."""
+    post_id = require_post_id(reference, actor)
     try:
         return post_queries.require_post(post_id, actor)
     except NotFound:
         raise unknown_post(post_id) from None
 
 
+def require_post_id(reference: UUID | str, actor: Actor) -> UUID:
+    """Return the id of the post that a reference means. An id itself is not looked up.
+
+    All tools read their posts through this function, so that interfaces know which posts a call was about.
+    """
+    try:
+        post_id = find_post_id(reference, actor)
+    except NotFound as error:
+        error.message += _FIND_ID
+        raise
+    note_post(post_id)
+    return post_id
+
+
 def unknown_post(post_id: UUID | str) -> NotFound:
     not_found = post_not_found(post_id)
-    not_found.message += " Call list_posts to find the id."
+    not_found.message += _FIND_ID
     return not_found
 
 

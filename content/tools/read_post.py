@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, Literal
-from uuid import UUID
 
 from content import presenters
 from content.document.document import ModuleDocument, PostDocument
@@ -15,7 +14,14 @@ from content.presenters.canonical_json import export_post
 from content.store.layer_state import mark_of
 from content.store.layered_post import LayeredPost, read_layered_post
 from content.store.scopes import can_view
-from content.tools.arguments import Format, OnPost, PostId, require_post, unknown_post
+from content.tools.arguments import (
+    Format,
+    OnPost,
+    PostId,
+    require_post,
+    require_post_id,
+    unknown_post,
+)
 from content.tools.post_parts import PartNames, Parts, PostIds, outline_part, seo_part
 from content.tools.rich_text import present_props, present_value
 from proofroom.core.actor import Actor
@@ -150,9 +156,10 @@ def get_post_context(actor: Actor, arguments: PostContext) -> JsonObject:
 
 def _read(reference: PostId, actor: Actor) -> LayeredPost:
     """Return the post. Raises `NotFound` if the actor may not view it."""
-    read = read_layered_post(UUID(str(reference)), actor)
+    post_id = require_post_id(reference, actor)
+    read = read_layered_post(post_id, actor)
     if read is None or not can_view(actor, read.post):
-        raise unknown_post(reference)
+        raise unknown_post(post_id)
     return read
 
 

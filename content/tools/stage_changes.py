@@ -136,9 +136,9 @@ def _stage(
     sent: Sequence[str] = (),
 ) -> JsonObject:
     writer = resolve_author(actor, proposal.agent_id)
-    require_post(post_id, actor)
+    post = require_post(post_id, actor)
     staged = stage(
-        post_id=post_id,
+        post_id=post.pk,
         layer=Layer.AI_REVIEW,
         actor=writer,
         edit=edit,
@@ -335,8 +335,8 @@ def submit_ai_review_to_review(actor: Actor, arguments: Submit) -> JsonObject:
     """Submit staged changes in AI Review for approval by people.
     Paths a person staged differently stay as conflicts."""
     writer = resolve_author(actor, arguments.agent_id)
-    require_post(arguments.post_id, actor)
-    done = layers.submit(post_id=arguments.post_id, actor=writer, note=arguments.note)
+    post = require_post(arguments.post_id, actor)
+    done = layers.submit(post_id=post.pk, actor=writer, note=arguments.note)
     wire = presenters.present_submitted(done)
     return {
         "postId": str(done.post.pk),

@@ -63,7 +63,8 @@ def tool_description(tool: Tool[BaseModel]) -> wire.Tool:
             read_only_hint=tool.kind == "read",
             destructive_hint=tool.kind == "remove",
             idempotent_hint=tool.idempotent,
-            open_world_hint=tool.kind == "open",
+            # Tools that spend money call a provider.
+            open_world_hint=tool.kind == "open" or tool.costs,
         ),
     )
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeGuard, get_args, get_origin
+from uuid import UUID
 
 import orjson
 from pydantic import BaseModel, ValidationError
@@ -218,14 +219,19 @@ def _known_names(schema: Schema, location: tuple[int | str, ...]) -> list[str]:
 RESULT_MAX_BYTES: Final = 1_000_000
 _NAME_MAX: Final = 128
 _untrusted_notes: ContextVar[list[bool] | None] = ContextVar("reads_untrusted", default=None)
+_posts: ContextVar[list[UUID] | None] = ContextVar("posts_of_call", default=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """The JSON of an answer. `is_untrusted` is True if it may contain text from visitors or other sites."""
+    """The JSON of an answer. `is_untrusted` is True if it may contain text from visitors or other sites.
+
+    `post_ids`: the posts that the arguments named.
+    """
 
     body: bytes
     is_untrusted: bool
+    post_ids: tuple[UUID, ...] = ()
 
 
 def note_untrusted() -> None:
@@ -233,6 +239,13 @@ def note_untrusted() -> None:
     notes = _untrusted_notes.get()
     if notes is not None:
         notes.append(True)
+
+
+def note_post(post_id: UUID) -> None:
+    """Note a post that the arguments of the current call named."""
+    posts = _posts.get()
+    if posts is not None:
+        posts.append(post_id)
 
 
 def find_tool(name: str) -> Tool[BaseModel]:
@@ -256,18 +269,20 @@ def call(
 ) -> ToolResult:
     """Call the tool and return its answer, at most `most` bytes. Raises `CmsError`."""
     notes: list[bool] = []
-    token = _untrusted_notes.set(notes)
+    posts: list[UUID] = []
+    token, posts_token = _untrusted_notes.set(notes), _posts.set(posts)
     try:
         body = orjson.dumps(tool.handler(actor, arguments), option=orjson.OPT_UTC_Z)
     finally:
         _untrusted_notes.reset(token)
+        _posts.reset(posts_token)
     if len(body) > most:
         raise RuleViolation(
             f"The answer of {tool.name} has {len(body):,} bytes; at most {most:,} are "
             "sent. Ask for less: a smaller `limit`, `format` concise, or a narrower filter.",
             code="answer_too_long",
         )
-    return ToolResult(body, tool.reads_untrusted or bool(notes))
+    return ToolResult(body, tool.reads_untrusted or bool(notes), tuple(dict.fromkeys(posts)))
 
 
 def call_raw(
