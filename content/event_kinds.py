@@ -30,7 +30,7 @@ KINDS = (
     EventKind("post.ai-review.reject", "Changes in AI Review rejected", _VIEW),
     EventKind("post.review.reconsider", "Rejection in Review undone", _VIEW),
     EventKind("post.ai-review.reconsider", "Rejection in AI Review undone", _VIEW),
-    EventKind("post.ai-review.withdraw", "Removed from AI Review with its run", _VIEW),
+    EventKind("post.ai-review.withdraw", "Withdrawn from AI Review", _VIEW),
     EventKind("post.schedule-failed", "Scheduled post not published", _VIEW),
     EventKind("post.purged", "Post permanently deleted", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True),

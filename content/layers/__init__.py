@@ -8,6 +8,7 @@ from content.layers.reject import reject
 from content.layers.revert import Before, revert_run, revert_to_revision, withdraw_run
 from content.layers.stage import Staged, stage
 from content.layers.submit import SubmitOutcome, submit
+from content.layers.unstage import Unstaged, unstage
 from content.store.digest import digest_of
 from content.store.layer_state import (
     Layers,
@@ -24,6 +25,7 @@ __all__ = [
     "Layers",
     "Staged",
     "SubmitOutcome",
+    "Unstaged",
     "approve",
     "check_version",
     "digest_of",
@@ -35,5 +37,6 @@ __all__ = [
     "revert_to_revision",
     "stage",
     "submit",
+    "unstage",
     "withdraw_run",
 ]

@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document.changes import diff
+from content.document.changes import Changes, diff
 from content.document.document import PostDocument
 from content.layers.edited_proposals import record_edits
 from content.models import Layer, Post
@@ -42,8 +42,9 @@ An exception refuses the edit."""
 class Staged:
     """The result of a call.
 
-    `paths`: the paths that this call changed. `document`: the current document of the layer. `replaced`: pairs of a
-    path and the author of a staged value that this call overwrote, if it was another one.
+    `paths`: the paths that this call changed. `document`: the current document of the layer. `changes`: all changes
+    of the layer. `replaced`: pairs of a path and the author of a staged value that this call overwrote, if it was
+    another one.
     """
 
     post: Post
@@ -51,6 +52,7 @@ class Staged:
     version: int
     paths: tuple[str, ...]
     document: PostDocument
+    changes: Changes
     replaced: tuple[tuple[str, str], ...] = ()
 
 
@@ -106,14 +108,15 @@ def stage(
     )
     own = diff(view.document, document).paths
     if not own:
-        return Staged(post, layer, view.version, (), view.document)
+        return Staged(post, layer, view.version, (), view.document, view.changes)
     marks = dict(view.marks)
     # Without `source_hashes`, a translation counts as made from the current source.
     made_from = source_hashes or current_source_hashes(post)
     for path in own:
         mark = Attribution.of(actor, previous=mark_of(view.marks, path), reason=reason)
         marks[path] = replace(mark, source_hash=made_from.get(path, mark.source_hash))
-    for path in diff(view.below, document).paths:
+    changes = diff(view.below, document)
+    for path in changes.paths:
         # An edit inside a module that the layer added appears as a change of that whole module.
         if path not in marks and any(changed.startswith(path + ".") for changed in own):
             marks[path] = Attribution.of(actor, reason=reason)
@@ -138,7 +141,7 @@ def stage(
     )
     if post.is_placeholder:
         require_written_in_scope(post, actor)  # the proposal decides its scope
-    return Staged(post, layer, draft.version, own, document, replaced)
+    return Staged(post, layer, draft.version, own, document, changes, replaced)
 
 
 def _other_author(mark: Attribution | None, actor: Actor) -> str:

@@ -20,7 +20,7 @@ from content.post_checks.context import CheckContext, find_unserved
 from content.post_checks.external_links import is_dead
 from content.post_checks.registry import Failure, PostCheck, levels_of, list_checks
 from content.store import post_repository
-from content.store.post_queries import published_posts
+from content.store.post_queries import listed_posts, published_posts
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
@@ -77,7 +77,7 @@ class DeadLinkPage:
 
 @dataclass(frozen=True, slots=True)
 class PostFilter:
-    """The published posts to read. Empty values match all."""
+    """The posts to read: published ones, or these. Empty values match all."""
 
     type: str = ""
     locale: str = ""
@@ -85,7 +85,7 @@ class PostFilter:
 
     def posts(self, actor: Actor, cursor: str) -> QuerySet[Post]:
         """Return the matching posts that the actor may view, after the cursor. Raises `RuleViolation` on `cursor`."""
-        rows = visible_to(published_posts(), actor)
+        rows = visible_to(listed_posts() if self.ids else published_posts(), actor)
         if self.type:
             rows = rows.filter(type=self.type)
         if self.locale:

@@ -24,16 +24,11 @@ _ADMIN_PAGE: Final = re.compile(r"/admin/content/post/([0-9a-fA-F-]{36})(?:/|$)"
 _SLUG: Final = re.compile(r"[^/\s]+/[^/\s]+/[^/\s]+")
 
 
-def is_post_reference(value: str) -> bool:
-    """Return whether a text has one of the forms of a reference."""
-    return parse_uuid(value) is not None or bool(_path_in(value) or _SLUG.fullmatch(value))
-
-
 def find_post_id(reference: UUID | str, actor: Actor) -> UUID:
     """Return the id of the post that a reference means. No query for an id, which is not looked up; else one.
 
-    A published post comes before others at the same address. Raises `NotFound` (`unknown_post`) if the actor may
-    view no such post, and `RuleViolation` (`ambiguous_post`) for several.
+    A published post comes before others at the same address. Raises `NotFound` (`unknown_post`) if the text is no
+    reference or the actor may view no such post, and `RuleViolation` (`ambiguous_post`) for several.
     """
     id_ = parse_uuid(reference)
     if id_ is not None:
@@ -44,6 +39,11 @@ def find_post_id(reference: UUID | str, actor: Actor) -> UUID:
         id_ = parse_uuid(in_admin[1])
         if id_ is not None:
             return id_
+    if not path and not _SLUG.fullmatch(value):
+        message = _(
+            "%(reference)s is no ID of a post, no address of this site such as /blog/x, and no type/locale/slug."
+        ) % {"reference": repr(value[:200])}
+        raise NotFound(message, code="unknown_post")
     found = _posts_at(path) if path else _posts_named(value)
     # More than can be named, so that a published one among them is found first.
     ordered = visible_to(found, actor).order_by("-is_published", "path", "pk")

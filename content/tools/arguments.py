@@ -10,7 +10,6 @@ from uuid import UUID
 
 from django.conf import settings
 from pydantic import BeforeValidator, Field
-from pydantic_core import PydanticCustomError
 
 from content.document.document import AGENT_FIELD_NAMES, FIELD_NAMES
 from content.layers.stage import require_layer
@@ -18,7 +17,7 @@ from content.models import Layer, Post
 from content.store import post_queries
 from content.store.document_edits import READ_ONLY
 from content.store.layer_state import REASON_MAX
-from content.store.post_addresses import REFERENCE_MAX, find_post_id, is_post_reference
+from content.store.post_addresses import REFERENCE_MAX, find_post_id
 from content.store.scopes import post_not_found
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -29,8 +28,7 @@ from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments
 from proofroom.core.tools.call import note_post
-from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.definitions import modules
+from proofroom.definitions import modules, post_types
 
 _FINDERS: Final[Mapping[str, str]] = {
     "unknown_media": "search_media finds a file",
@@ -51,21 +49,7 @@ def with_finder(error: RuleViolation) -> RuleViolation:
 
 
 
-def _reference(value: object) -> object:
-    """Return a reference to a post as text, an id in its usual form."""
-    id_ = parse_uuid(value)
-    if id_ is not None:
-        return str(id_)
-    if isinstance(value, str) and is_post_reference(value):
-        return value.strip()
-    raise PydanticCustomError(
-        "post_reference",
-        "an id (a UUID) is wanted, as the lists answer it, an address of the site such as /blog/x, "
-        "or type/locale/slug",
-    )
-
-
-PostId = Annotated[str, BeforeValidator(_reference), Field(max_length=REFERENCE_MAX)]
+PostId = Annotated[str, Field(min_length=1, max_length=REFERENCE_MAX)]
 """A reference to a post: its id, an address of the site, or `type/locale/slug`."""
 PostReference = Annotated[
     PostId, Field(description="Its id, an address of the site or type/locale/slug.")
@@ -118,6 +102,23 @@ def require_module_type(name: str, field: str) -> None:
             f"There is no module type {name[:80]!r}.{hint(name, known)} Known: {', '.join(known)}."
         )
         raise invalid(field, message, code="unknown_module")
+
+
+def require_known_filters(type_: str | None, locale: str | None) -> None:
+    """Raise `RuleViolation` for an unknown type or locale: a model would read an empty list as "there are none"."""
+    known_names = {"type": post_types.names(), "locale": list(settings.CMS_ENV.locales)}
+    filters = dict[str, str]()
+    for name, value in (("type", type_), ("locale", locale)):
+        known = known_names[name]
+        if value is None:
+            continue
+        filters[name] = value
+        if value not in known and not post_queries.listed_posts().filter(**filters).exists():
+            what = "locale" if name == "locale" else "post type"
+            raise invalid(
+                name,
+                f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
+            )
 
 
 def require_stageable(patch: Mapping[str, object]) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, WithJsonSchema
 from pydantic_core import ErrorDetails
 
 from content.document.document import PostDocument
-from content.document.post_fields import EXCERPT_MAX, SLUG_MAX, TITLE_MAX
+from content.document.post_fields import EXCERPT_MAX, META_MAX, SLUG_MAX, TITLE_MAX
 from content.layers.stage import edit_made
 from content.models import Post
 from content.posts.create import propose_post
@@ -33,6 +33,7 @@ from proofroom.core.errors import CmsError, RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.call import drop_omitted
+from proofroom.core.tools.schemas import lean_schema
 from proofroom.core.validation.errors import error_path, first_fault, reason_of
 from proofroom.core.validation.limits import LOCALE_MAX
 
@@ -52,6 +53,14 @@ class ModuleEdit(Arguments):
     content_markdown: Markdown | None = None
 
 
+# Objects, because a wrong edit is reported in the result and must not fail the whole call.
+ModuleEdits = Annotated[
+    list[dict[str, Any]],
+    Field(max_length=100, description="Module by id, or by type and orderIndex."),
+    WithJsonSchema({"type": "array", "items": lean_schema(ModuleEdit)}),
+]
+
+
 class CreatePost(Proposal):
     type: str = Field(max_length=60)
     title: str = Field(max_length=TITLE_MAX)
@@ -61,11 +70,10 @@ class CreatePost(Proposal):
     content_markdown: Markdown | None = None
     module_group_name: str | None = Field(None, max_length=80)
     module_group_id: UUID | None = None
-    module_edits: list[dict[str, Any]] = Field(
-        [],
-        max_length=100,
-        description="{postModuleId or type, orderIndex; props, contentMarkdown}",
-    )
+    meta_title: str | None = Field(None, max_length=TITLE_MAX)
+    meta_description: str | None = Field(None, max_length=META_MAX)
+    featured_media_id: UUID | None = None
+    module_edits: ModuleEdits = []
     taxonomy_term_ids: Ids | None = None
 
 
@@ -121,6 +129,9 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     for name, value in (
         ("slug", arguments.slug),
         ("excerpt", arguments.excerpt),
+        ("metaTitle", arguments.meta_title),
+        ("metaDescription", arguments.meta_description),
+        ("featuredMediaId", str(arguments.featured_media_id) if arguments.featured_media_id else None),
         ("taxonomyTermIds", arguments.taxonomy_term_ids),
     ):
         if value is not None:
@@ -128,15 +139,18 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
     module_group = arguments.module_group_name
     if module_group is None and arguments.module_group_id is not None:
         module_group = find_group(arguments.module_group_id).name
-    proposed = propose_post(
-        actor=writer,
-        type=arguments.type,
-        fields=fields,
-        locale=arguments.locale,
-        module_group=module_group,
-        edit=edit,
-        reason=arguments.note,
-    )
+    try:
+        proposed = propose_post(
+            actor=writer,
+            type=arguments.type,
+            fields=fields,
+            locale=arguments.locale,
+            module_group=module_group,
+            edit=edit,
+            reason=arguments.note,
+        )
+    except RuleViolation as error:
+        raise with_finder(error) from None
     document = proposed.staged.document
     return {
         **staged_answer(proposed.staged, writer, arguments.agent_id),

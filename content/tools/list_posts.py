@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final, Literal, cast
 
-from django.conf import settings
 from django.db.models import QuerySet
 from pydantic import ConfigDict, Field
 
@@ -15,12 +14,11 @@ from content.models import Layer, Post
 from content.store import post_queries, search
 from content.store.post_queries import proposed_titles
 from content.store.scopes import visible_to
-from content.tools.arguments import hint
+from content.tools.arguments import require_known_filters
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.database.row_counts import bounded_count, complete_count, count_rows
-from proofroom.core.errors import invalid
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 from proofroom.core.tools.pagination import (
@@ -31,7 +29,6 @@ from proofroom.core.tools.pagination import (
     page_of_ranked,
 )
 from proofroom.core.validation.limits import LOCALE_MAX
-from proofroom.definitions import post_types
 
 Row = dict[str, Any]
 _ORDER: Final = ("-updated_at", "id")
@@ -93,7 +90,7 @@ class PostPage(ToolPage):
 )
 def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     """Find posts, also by staged layer; latest change first, or with q the best match first."""
-    _check_names(arguments)
+    require_known_filters(arguments.type, arguments.locale)
 
     def listed(rows: list[Row]) -> list[JsonObject]:
         ids = [row["id"] for row in rows]
@@ -177,23 +174,6 @@ def _first_page(
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return CompiledQuery(build)
-
-
-def _check_names(arguments: ListPosts) -> None:
-    """Raise `RuleViolation` for an unknown type or locale: a model would read an empty list as "there are none"."""
-    known_names = {"type": post_types.names(), "locale": list(settings.CMS_ENV.locales)}
-    filters = dict[str, str]()
-    for name in ("type", "locale"):
-        value, known = getattr(arguments, name), known_names[name]
-        if value is None:
-            continue
-        filters[name] = value
-        if value not in known and not post_queries.listed_posts().filter(**filters).exists():
-            what = "locale" if name == "locale" else "post type"
-            raise invalid(
-                name,
-                f"There is no {what} {value!r}.{hint(value, known)} Known: {', '.join(known)}.",
-            )
 
 
 def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) -> JsonObject:

@@ -13,6 +13,7 @@ from content import layers, presenters
 from content.document.changes import TERMS_PATH
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.layers import stage
+from content.layers.rejected_changes import rejections_before
 from content.layers.stage import Edit, Staged
 from content.models import Draft, Layer, PostModule
 from content.rules.modules import rekey_for_module
@@ -37,7 +38,7 @@ from content.tools.rich_text import stored_props
 from content.tools.staging_warnings import StagingWarning, present_warnings, staging_warnings
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotFound, RuleViolation
-from proofroom.core.json import Json, JsonObject
+from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
 
 
@@ -80,10 +81,21 @@ class Authored(Result):
     note: str | None = None
 
 
+class RejectedProposal(Result):
+    """An earlier rejection at a path. `same`: the same value was rejected then."""
+
+    path: str
+    at: str
+    by: str
+    note: str
+    same: bool | None = None
+
+
 class StagedResult(Authored):
     """`staged`: paths this call changed; `version`: the draft's version.
 
-    `warnings` exists if staged values should be corrected.
+    `warnings` exists if staged values should be corrected, `rejectedBefore` if people have rejected a proposal for
+    one of these paths.
     """
 
     post_id: str
@@ -91,6 +103,7 @@ class StagedResult(Authored):
     version: int
     staged: list[str]
     warnings: list[StagingWarning] | None = None
+    rejected_before: list[RejectedProposal] | None = None
 
 
 class StagedModuleResult(StagedResult):
@@ -122,12 +135,38 @@ def staged_answer(
         "layer": staged.layer.value,
         "version": staged.version,
         "staged": list(staged.paths),
-        **present_warnings(staging_warnings(staged, writer, sent)),
+        **present_advice(staged, writer, sent),
         **present_author(writer, agent_id),
     }
 
 
-def _stage(
+def present_advice(staged: Staged, writer: Actor, sent: Sequence[str] = ()) -> JsonObject:
+    """Return the warnings of a result and the earlier rejections of what it staged, as far as there are any."""
+    return {
+        **present_warnings(staging_warnings(staged, writer, sent)),
+        **present_rejected(staged),
+    }
+
+
+def present_rejected(staged: Staged) -> JsonObject:
+    """Return the earlier rejections of the staged paths. One query, none if nothing was staged."""
+    changes = staged.changes.only(staged.paths)
+    found = rejections_before(staged.post, changes) if len(changes) else {}
+    rows: list[Json] = [
+        {
+            "path": path,
+            "at": format_time(one.at),
+            "by": one.by,
+            "note": one.note,
+            **({"same": True} if one.is_same else {}),
+        }
+        for path, ones in found.items()
+        for one in ones
+    ]
+    return {"rejectedBefore": rows} if rows else {}
+
+
+def stage_proposal(
     actor: Actor,
     proposal: Proposal,
     post_id: UUID | str,
@@ -163,13 +202,13 @@ def save_post_ai_review(actor: Actor, arguments: SavePost) -> JsonObject:
         patch["taxonomyTermIds"] = arguments.taxonomy_term_ids
     require_stageable(patch)
     try:
-        return _stage(
+        return stage_proposal(
             actor,
             arguments,
             arguments.post_id,
             lambda document: document_edits.patch_fields(document, patch),
             arguments.expected_version,
-            sent=_field_paths(patch),
+            sent=field_paths(patch),
         )
     except RuleViolation as error:
         raise with_finder(error) from None
@@ -201,7 +240,7 @@ def add_module_to_post_ai_review(actor: Actor, arguments: AddModule) -> JsonObje
         return document
 
     try:
-        answer = _stage(actor, arguments, arguments.post_id, edit)
+        answer = stage_proposal(actor, arguments, arguments.post_id, edit)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(made[0], error) if made else error) from None
     return {**answer, "postModuleId": made[0]}
@@ -239,7 +278,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
             for part, values in (("props", arguments.props), ("overrides", arguments.overrides))
             for name in values or ()
         ]
-        answer = _stage(actor, arguments, post_of_module(id_, actor), edit, sent=sent)
+        answer = stage_proposal(actor, arguments, post_of_module(id_, actor), edit, sent=sent)
     except RuleViolation as error:
         raise with_finder(rekey_for_module(id_, error)) from None
     return {**answer, "postModuleId": id_}
@@ -255,7 +294,7 @@ def update_post_module_ai_review(actor: Actor, arguments: UpdateModule) -> JsonO
 def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObject:
     """Stage the removal of a module in AI Review. Locked modules are refused."""
     id_ = str(arguments.post_module_id)
-    answer = _stage(
+    answer = stage_proposal(
         actor,
         arguments,
         post_of_module(id_, actor),
@@ -274,7 +313,7 @@ def remove_post_module_ai_review(actor: Actor, arguments: OnModule) -> JsonObjec
 )
 def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> JsonObject:
     """Stage the whole list of a post's taxonomy terms in AI Review."""
-    return _stage(
+    return stage_proposal(
         actor,
         arguments,
         arguments.post_id,
@@ -283,7 +322,7 @@ def set_post_taxonomy_terms_ai_review(actor: Actor, arguments: SetTerms) -> Json
     )
 
 
-def _field_paths(patch: Mapping[str, Json]) -> list[str]:
+def field_paths(patch: Mapping[str, Json]) -> list[str]:
     """Return the paths of the post fields in a patch."""
     found: list[str] = []
     for name, value in patch.items():

@@ -129,7 +129,8 @@ def proposal_warnings(ids: Iterable[UUID], actor: Actor) -> dict[UUID, list[Stag
     found: dict[UUID, list[StagingWarning]] = {}
     for layers in open_layers_of_many([post for post in posts if post.pk in sources]):
         view, source = layers.ai_review, sources[layers.post.pk]
-        whole = Staged(layers.post, view.layer, view.version, view.changes.paths, view.document)
+        paths, document = view.changes.paths, view.document
+        whole = Staged(layers.post, view.layer, view.version, paths, document, view.changes)
         if warnings := _warn(source.compare(view.document), whole, source):
             found[layers.post.pk] = warnings
     return found

@@ -30,6 +30,8 @@ LOGS: Final = {"proofroom_core.Event", "mcp_bridge.McpCall"}
 # Who the contract lets through, and arguments that fit.
 TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "add_module_to_post_ai_review": (STAGERS, {"postId": "POST", "moduleType": "callout"}),
+    "audit_posts": (ALL, {"checks": ["seoTitle"]}),
+    "check_links": (ALL, {"post": "POST"}),
     "create_post_ai_review": (STAGERS, {"type": "blog", "title": "Walked"}),
     "create_post_preview_link": (STAGERS, {"postId": "POST"}),
     "create_translation_ai_review": (STAGERS, {"postId": "POST", "locale": "de"}),
@@ -79,6 +81,11 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
         {"agentId": "seo-specialist", "postId": "POST", "fieldKey": "post.metaTitle", "wait": 0},
     ),
     "run_ace_command": (ALL, {"command": "check", "args": ["--list-tags"]}),
+    "reorder_modules": (STAGERS, {"post": "POST", "order": ["HERO", "FAQ", "PROSE"]}),
+    "save_posts_ai_review": (
+        STAGERS,
+        {"changes": [{"post": "POST", "patch": {"title": "Walked"}}], "submit": True},
+    ),
     "save_post_ai_review": (STAGERS, {"postId": "POST", "patch": {"title": "Walked"}}),
     "set_post_taxonomy_terms_ai_review": (STAGERS, {"postId": "POST", "taxonomyTermIds": ["TERM"]}),
     "simulate_webhook_event": (ALL, {"event": "post.published", "send": True}),
@@ -86,6 +93,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "tail_activity_logs": (ALL, {"limit": 5}),
     "test_local_route": (ALL, {"path": "/blog/how-to-brew-filter-coffee"}),
     "trace_url_resolution": (ALL, {"path": "/blog/how-to-brew-filter-coffee"}),
+    "unstage": (STAGERS, {"post": "POST", "paths": ["post.metaDescription"]}),
     "update_post_module_ai_review": (
         STAGERS,
         {"postModuleId": "PROSE", "contentMarkdown": "Walked"},
@@ -125,6 +133,8 @@ def arguments_of(name: str, post: Post) -> dict[str, Any]:
     """Return valid arguments of the tool for that post."""
     names = {
         "POST": str(post.pk),
+        "FAQ": make.module_id(post, "faq"),
+        "HERO": make.module_id(post, "hero"),
         "PROSE": make.module_id(post, "prose"),
         "TERM": str(make.term("Coffee").pk),
         "RUN": str(_run(post).pk),
@@ -144,9 +154,13 @@ def test_each_role_gets_what_the_contract_says_and_live_content_stays(name: str,
     make.global_module()
     make.staged(post, {"excerpt": "From an agent"})
     make.staged(post, {"metaTitle": "From a person"}, layer=Layer.REVIEW)
+    principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk, diagnostics=True)
+    if name == "unstage":
+        # A credential takes back only its own proposals.
+        patch = {"metaDescription": "From this credential"}
+        call_tool(principal, "save_post_ai_review", {"postId": str(post.pk), "patch": patch})
     review, ai_review = make.layers(post).review, make.layers(post).ai_review
     arguments = arguments_of(name, post)
-    principal = Principal(id=f"walk-{role}", user_id=make.user(role).pk, diagnostics=True)
     before = tables.hashes()
 
     result = call_tool(principal, name, arguments)
@@ -161,7 +175,7 @@ def test_each_role_gets_what_the_contract_says_and_live_content_stays(name: str,
         assert Post.objects.count() == 1
     else:
         assert not result.is_error, result.content[0].text
-    if name != "submit_ai_review_to_review":
+    if name not in tables.SUBMITTING:
         assert make.layers(post).review.document == review.document
 
 

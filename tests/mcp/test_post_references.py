@@ -73,12 +73,11 @@ def test_an_unknown_address_is_refused(reference: str) -> None:
 
     code, text = refused("get_post_context", postId=reference)
 
-    if reference.startswith("https"):
-        assert code == "invalid_arguments"
-        assert "an address of the site" in text
-    else:
-        assert code == "unknown_post"
-        assert text == f"No post is at {reference}. Call list_posts to find the id."
+    assert code == "unknown_post"
+    assert text.endswith("Call list_posts to find the id.")
+    is_of_site = not reference.startswith("https")
+    assert (f"No post is at {reference}." in text) is is_of_site
+    assert ("no address of this site" in text) is not is_of_site
 
 
 def test_a_post_in_the_trash_has_no_address() -> None:
@@ -130,6 +129,8 @@ def _names_a_post(name: str) -> bool:
 def test_every_tool_that_takes_a_post_takes_its_address(name: str) -> None:
     post = make.post("Tea", slug="tea")
     make.staged(post, {"excerpt": "From an agent"})
+    patch = {"metaDescription": "For unstage"}
+    done("save_post_ai_review", _operator(), postId=str(post.pk), patch=patch)
     given: dict[str, Any] = arguments_of(name, post)
     given = {key: "/blog/tea" if value == str(post.pk) else value for key, value in given.items()}
 

@@ -262,7 +262,11 @@ OF_SAMPLE: Final[dict[str, dict[str, Any]]] = {
 def arguments_of(name: str, names: dict[str, str]) -> dict[str, Any]:
     """Return arguments besides limit, cursor and format; upper-case ones are looked up in the sample content."""
     _, given = TOOLS[name]
-    return {key: names.get(value, value) for key, value in OF_SAMPLE.get(name, given).items()}
+    chosen = OF_SAMPLE.get(name, given)
+    return {
+        key: names.get(value, value) if isinstance(value, str) else value
+        for key, value in chosen.items()
+    }
 
 
 def test_every_read_and_every_list_promises_its_answer() -> None:

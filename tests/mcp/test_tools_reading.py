@@ -82,8 +82,8 @@ def test_posts_are_found_by_what_waits_and_by_each_filter() -> None:
         (
             "get_post_context",
             {"postId": "7"},
-            "`postId`: an id (a UUID) is wanted, as the lists answer it, an address of the site such as /blog/x, "
-            "or type/locale/slug; got '7'",
+            "'7' is no ID of a post, no address of this site such as /blog/x, and no type/locale/slug. "
+            "Call list_posts to find the id.",
         ),
         ("get_post_manifest", {"postId": str(Post().id), "layer": "live"}, "'ai-review'"),
     ],

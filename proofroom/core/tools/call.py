@@ -140,8 +140,8 @@ def _without_absent_within(annotation: object, value: Any) -> Any:
 
 
 def _takes_text(name: str, annotation: object) -> bool:
-    """Return whether an empty text can be a value. Ids and choices are never empty."""
-    if name == "id" or name.endswith(("Id", "_id")):
+    """Return whether an empty text can be a value. Ids, references to posts and choices are never empty."""
+    if name in ("id", "post") or name.endswith(("Id", "_id")):
         return False
     kinds = list(_kinds_in(annotation, within_lists=False))
     return any(not isinstance(kind, type) or issubclass(kind, str) for kind in kinds)

@@ -111,11 +111,16 @@ def _refuse_bool(value: object) -> object:
     return value
 
 
-class Paged(Arguments):
-    """A page of a list. `concise` has what is needed to choose, `full` all details."""
+class CursorPaged(Arguments):
+    """A page of a list whose rows have one form."""
 
     limit: Annotated[int, BeforeValidator(_refuse_bool)] = Field(20, ge=1, le=100)
     cursor: str | None = Field(None, max_length=CURSOR_MAX)
+
+
+class Paged(CursorPaged):
+    """A page of a list. `concise` has what is needed to choose, `full` all details."""
+
     format: Format = "concise"
 
     @property
@@ -135,7 +140,7 @@ def page(
     arguments: Paged, tool: str, rows: Sequence[T], present: Callable[[T], JsonObject]
 ) -> JsonObject:
     """Return a page of items that are in memory, such as definitions."""
-    of = _list_of(arguments, tool)
+    of = list_of(arguments, tool)
     start = 0
     if arguments.cursor is not None:
         start = cast(int, open_cursor(arguments.cursor, of=of)[0])
@@ -160,7 +165,7 @@ def page_after(
     total = RowCount(rows.count()) if total is None else total
     if arguments.cursor is not None:
         # Rows after the row with this key.
-        key, behind = open_cursor(arguments.cursor, of=_list_of(arguments, tool)), Q()
+        key, behind = open_cursor(arguments.cursor, of=list_of(arguments, tool)), Q()
         for place in reversed(range(len(order))):
             column, is_falling = order[place].lstrip("-"), order[place].startswith("-")
             beyond = Q(**{f"{column}__{'lt' if is_falling else 'gt'}": key[place]})
@@ -186,7 +191,7 @@ def page_of_found(
     if len(found) > len(part):
         last, columns = part[-1], [column.lstrip("-") for column in order]
         key = [last[name] if isinstance(last, Mapping) else getattr(last, name) for name in columns]
-        following = seal_cursor(key, of=_list_of(arguments, tool))
+        following = seal_cursor(key, of=list_of(arguments, tool))
     return _answer(present(part), total, following)
 
 
@@ -198,7 +203,7 @@ def page_of_ranked(
     created: str = "created_at",
 ) -> JsonObject:
     """Return a page of search results, best first. Later pages show only rows that existed at the first call."""
-    of, start, since = _list_of(arguments, tool), 0, timezone.now()
+    of, start, since = list_of(arguments, tool), 0, timezone.now()
     if arguments.cursor is not None:
         start, since = cast("tuple[int, Any]", open_cursor(arguments.cursor, of=of))
         rows = rows.filter(**{f"{created}__lte": since})
@@ -216,6 +221,7 @@ def _answer(items: list[JsonObject], total: RowCount, following: str | None) -> 
     return answer if following is None else {**answer, "nextCursor": following}
 
 
-def _list_of(arguments: Paged, tool: str) -> str:
+def list_of(arguments: CursorPaged, tool: str) -> str:
+    """Return the name of a list for its cursors: the tool and its filters."""
     filters = arguments.model_dump_json(exclude={"limit", "cursor", "format"})
     return f"{tool} {filters}"

@@ -18,9 +18,12 @@ STAGING: Final = frozenset(
         "create_translation_ai_review",
         "create_translations_ai_review_bulk",
         "remove_post_module_ai_review",
+        "reorder_modules",
         "save_post_ai_review",
+        "save_posts_ai_review",
         "set_post_taxonomy_terms_ai_review",
         "submit_ai_review_to_review",
+        "unstage",
         "update_post_module_ai_review",
     }
 )
@@ -30,7 +33,7 @@ MAKING: Final = frozenset(
 RUNNING: Final = frozenset({"run_agent", "run_field_agent"})
 IMAGES: Final = frozenset({"generate_image"})
 LINKS: Final = frozenset({"create_post_preview_link", "revoke_post_preview_link"})
-SUBMITTING: Final = frozenset({"submit_ai_review_to_review"})
+SUBMITTING: Final = frozenset({"save_posts_ai_review", "submit_ai_review_to_review"})
 SENDING: Final = frozenset({"simulate_webhook_event"})
 
 # Visitors, people at work and operators see these: no tool changes a row of them.
@@ -46,7 +49,8 @@ LIVE: Final = frozenset(
         "agents_app.ProviderPause",
         "agents_app.ProviderCheck", "agents_app.StoppedChain", "analytics.AnalyticsEvent", "analytics.HeatBatch",
         "analytics.HeatSheet", "analytics.PostCount", "analytics.RollUp", "analytics.SiteCount", "auth.Group",
-        "auth.Group_permissions", "auth.Permission", "content.Autosave", "content.ContentMigration",
+        "auth.Group_permissions", "auth.Permission", "content.AccessibilityReport", "content.Autosave",
+        "content.CheckedAddress", "content.ContentLink", "content.ContentMigration",
         "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditedProposal", "content.EditingMark", "proofroom_feedback.Feedback",

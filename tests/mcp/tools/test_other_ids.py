@@ -39,13 +39,13 @@ def test_a_post_in_the_trash_is_as_one_that_never_was(environment: Callable[...,
     delete_post(post_id=post.pk, actor=make.actor("admin"))
 
     for name, arguments in given.items():
-        key = "postId" if "postId" in arguments else "postModuleId"
+        key = next(name for name in ("postId", "post", "postModuleId") if name in arguments)
         absent = str(uuid4())
         in_trash = refused(principal, name, arguments)
         never = refused(principal, name, {**arguments, key: absent})
 
         assert in_trash[0] == "not_found", (name, in_trash)
-        if key == "postId":
+        if key != "postModuleId":
             assert in_trash == (never[0], never[1].replace(absent, str(post.pk))), name
 
 
