@@ -142,6 +142,17 @@ def list_assets(
     return found.order_by(*([f"-{RANK}"] if search.strip() else []), "-created_at", "-id")
 
 
+def near_assets(*, actor: Actor, words: str, category: str = "", mime: str = "") -> list[Asset]:
+    """Return files that have similar words in alternative text, description, name or category, for a search that
+    found nothing. One query; of many files, the newest are compared."""
+    rows = list_assets(actor=actor, category=category, mime=mime)[: search.MAX_NEAR_CANDIDATES]
+    texts = (
+        (one, " ".join((one.alt_text, one.description, one.filename, *one.categories)))
+        for one in rows
+    )
+    return search.near_matches(words, texts)
+
+
 def filter_by_words(rows: QuerySet[Asset], words: str) -> QuerySet[Asset]:
     """Return the assets with every word in alternative text, description, name or category, annotated
     with their rank."""

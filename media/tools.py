@@ -16,7 +16,7 @@ from media.services.update import find_asset
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
 from proofroom.core.errors import RuleViolation
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page, page_after, page_of_ranked
 
@@ -38,8 +38,17 @@ class ListedFile(Result):
     created_at: str | None = None
 
 
+class NearFile(Result):
+    id: str
+    filename: str
+    alt_text: str
+
+
 class FilePage(ToolPage):
+    """`near`: files with similar words, if a search found none."""
+
     items: list[ListedFile]
+    near: list[NearFile] | None = None
 
 
 class WholeFile(ListedFile):
@@ -114,7 +123,8 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
         actor=actor, category=arguments.category or "", search=words, mime=arguments.mime or ""
     )
     if words:
-        return page_of_ranked(arguments, "list_media", rows, _files(arguments))
+        found = page_of_ranked(arguments, "list_media", rows, _files(arguments))
+        return _with_near(found, words, actor, arguments.category or "", arguments.mime or "")
     return page_after(arguments, "list_media", rows, ("-created_at", "-id"), _files(arguments))
 
 
@@ -122,7 +132,21 @@ def list_media(actor: Actor, arguments: ListMedia) -> JsonObject:
 def search_media(actor: Actor, arguments: SearchMedia) -> JsonObject:
     """Search files by words in alt text, description, filename or category, in that order."""
     rows = queries.list_assets(actor=actor, search=arguments.q)
-    return page_of_ranked(arguments, "search_media", rows, _files(arguments))
+    found = page_of_ranked(arguments, "search_media", rows, _files(arguments))
+    return _with_near(found, arguments.q, actor)
+
+
+def _with_near(
+    answer: JsonObject, words: str, actor: Actor, category: str = "", mime: str = ""
+) -> JsonObject:
+    """Return a page, with the files of similar words if it is empty."""
+    if answer["total"]:
+        return answer
+    near: list[Json] = [
+        {"id": str(one.pk), "filename": one.filename, "altText": one.alt_text}
+        for one in queries.near_assets(actor=actor, words=words, category=category, mime=mime)
+    ]
+    return {**answer, "near": near} if near else answer
 
 
 @tool(title="One file", kind="read", permission="media.view", group="media", result=WholeFile)

@@ -27,11 +27,14 @@ class TracedStep(Result):
 
 
 class TracedAddress(Result):
+    """`near`: addresses of published posts that are spelled similarly, if nothing is at the path."""
+
     path: str
     outcome: Outcome
     status: int
     steps: list[TracedStep]
     location: str | None = None
+    near: list[str] | None = None
 
 
 @tool(
@@ -48,6 +51,8 @@ def trace_url_resolution(actor: Actor, arguments: TraceUrlResolution) -> JsonObj
     answer: JsonObject = {"path": found.path, "outcome": found.outcome, "status": found.status}
     if found.location is not None:
         answer["location"] = found.location
+    if found.near:
+        answer["near"] = list(found.near)
     steps: list[JsonObject] = []
     for item in found.steps:
         step: JsonObject = {"step": item.name, "found": item.found, "sentence": item.sentence}

@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 
 from content.models import Post
 from content.store.post_paths import HOME_SLUG, pattern_of
-from content.store.post_queries import list_posts_of, published_at
+from content.store.post_queries import list_posts_of, published_at, published_posts
+from proofroom.core import search
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import language_name
@@ -61,6 +62,8 @@ class Trace:
     status: int = 404
     location: str | None = None
     steps: list[TraceStep] = field(default_factory=list)
+    near: list[str] = field(default_factory=list)
+    """Addresses of published posts that are spelled similarly, if there is no response."""
 
     def add(self, name: str, found: bool, sentence: str, **facts: object) -> None:
         self.steps.append(TraceStep(name, found, sentence, facts))  # type: ignore[arg-type]  # callers pass only valid names and facts
@@ -85,7 +88,17 @@ def trace_address(path: str, actor: Actor) -> Trace:
     follow_address(found, locale_of(path))
     if found.outcome in ("nothing", "redirect"):
         explain_patterns(found, locale_of(path), actor)
+    if found.outcome == "nothing":
+        found.near = _near_addresses(found.path)
     return found
+
+
+def _near_addresses(path: str) -> list[str]:
+    """Return the addresses of published posts whose slug is similar to the end of a path. One query."""
+    slug = path.rstrip("/").rsplit("/", 1)[-1]
+    posts = published_posts().filter(locale=locale_of(path)).exclude(path="")
+    newest = posts.order_by("-published_at", "id").values_list("path", "slug")
+    return search.near_matches(slug, newest[: search.MAX_NEAR_CANDIDATES])
 
 
 def follow_address(found: Trace, locale: str) -> None:

@@ -10,7 +10,7 @@ from django.db.models import Q, QuerySet
 from django.utils.translation import gettext as _
 
 from content.document.contents import inside_path
-from content.models import Draft, Post
+from content.models import Draft, Post, Status
 from content.store.post_queries import reachable_posts
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
@@ -20,6 +20,7 @@ from proofroom.core.validation.input_validation import parse_uuid
 REFERENCE_MAX: Final = 2_000
 _MAX_NAMED: Final = 5
 """Maximum number of posts that an error for an ambiguous reference names."""
+_MAX_READ: Final = 50
 _ADMIN_PAGE: Final = re.compile(r"/admin/content/post/([0-9a-fA-F-]{36})(?:/|$)")
 _SLUG: Final = re.compile(r"[^/\s]+/[^/\s]+/[^/\s]+")
 
@@ -45,17 +46,16 @@ def find_post_id(reference: UUID | str, actor: Actor) -> UUID:
         ) % {"reference": repr(value[:200])}
         raise NotFound(message, code="unknown_post")
     found = _posts_at(path) if path else _posts_named(value)
-    # More than can be named, so that a published one among them is found first.
-    ordered = visible_to(found, actor).order_by("-is_published", "path", "pk")
-    rows = list(ordered.values_list("pk", "path", "is_published")[: _MAX_NAMED + 1])
+    columns = visible_to(found, actor).values_list("pk", "path", "status", "is_placeholder")
+    rows = list(columns.order_by("path", "pk")[:_MAX_READ])
     if not rows:
         message = _("No post is at %(reference)s.") % {"reference": value[:200]}
         raise NotFound(message, code="unknown_post")
-    published = [row for row in rows if row[2]]
+    published = [row for row in rows if row[2] == Status.PUBLISHED and not row[3]]
     chosen = published if path and published else rows
     if len(chosen) > 1:
-        named = ", ".join(f"{pk} ({at})" for pk, at, _published in chosen[:_MAX_NAMED])
-        message = _("Several posts are at %(reference)s: %(posts)s. Send the id of one.") % {
+        named = ", ".join(f"{row[0]} ({row[1]})" for row in chosen[:_MAX_NAMED])
+        message = _("Several posts are at %(reference)s: %(posts)s. Send the ID of one.") % {
             "reference": value[:200],
             "posts": named,
         }
@@ -70,8 +70,7 @@ def _path_in(value: str) -> str:
 
 
 def _posts_at(path: str) -> QuerySet[Post]:
-    posts = reachable_posts().filter(path=path, variation_of=None)
-    return posts.annotate(is_published=Q(status="published", is_placeholder=False))
+    return reachable_posts().filter(path=path, variation_of=None)
 
 
 def _posts_named(value: str) -> QuerySet[Post]:
@@ -82,5 +81,4 @@ def _posts_named(value: str) -> QuerySet[Post]:
         is_empty=False, post__is_placeholder=True, document__post__slug=slug
     )
     named = Q(is_placeholder=False, slug=slug) | Q(pk__in=proposed.values("post_id"))
-    posts = reachable_posts().filter(named, type=type_, locale=locale, variation_of=None)
-    return posts.annotate(is_published=Q(status="published", is_placeholder=False))
+    return reachable_posts().filter(named, type=type_, locale=locale, variation_of=None)

@@ -43,6 +43,15 @@ def find_posts(
     return search.RankedInstances(posts, searched, _NEWEST, shown)
 
 
+def find_near_posts(posts: QuerySet[Post], words: str) -> list[tuple[UUID, str, str]]:
+    """Return id, title and path of posts whose title or slug has a similar word for every word, for a search that
+    found nothing. One query; of many posts, the most recently changed ones are compared."""
+    rows = posts.filter(is_placeholder=False).order_by(*_NEWEST)
+    columns = rows.values_list("pk", "title", "path", "slug")[: search.MAX_NEAR_CANDIDATES]
+    texts = (((pk, title, path), f"{title} {slug}") for pk, title, path, slug in columns)
+    return search.near_matches(words, texts)
+
+
 def find_keys(
     rows: Callable[[str], QuerySet[Post]], words: Sequence[search.Word], locale: str
 ) -> search.RankedKeys:

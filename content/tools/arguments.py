@@ -48,7 +48,6 @@ def with_finder(error: RuleViolation) -> RuleViolation:
     return RuleViolation(message, code=error.code, details={**error.details, path: [message]})
 
 
-
 PostId = Annotated[str, Field(min_length=1, max_length=REFERENCE_MAX)]
 """A reference to a post: its id, an address of the site, or `type/locale/slug`."""
 PostReference = Annotated[

@@ -125,13 +125,14 @@ def create_post_ai_review(actor: Actor, arguments: CreatePost) -> JsonObject:
             results.append(result)
         return document
 
+    media_id = arguments.featured_media_id
     fields: JsonObject = {"title": arguments.title}
     for name, value in (
         ("slug", arguments.slug),
         ("excerpt", arguments.excerpt),
         ("metaTitle", arguments.meta_title),
         ("metaDescription", arguments.meta_description),
-        ("featuredMediaId", str(arguments.featured_media_id) if arguments.featured_media_id else None),
+        ("featuredMediaId", None if media_id is None else str(media_id)),
         ("taxonomyTermIds", arguments.taxonomy_term_ids),
     ):
         if value is not None:

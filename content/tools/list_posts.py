@@ -34,6 +34,8 @@ Row = dict[str, Any]
 _ORDER: Final = ("-updated_at", "id")
 _CONCISE: Final = ("id", "type", "locale", "slug", "title", "status", "path", "updated_at")
 _MORE: Final = (*(field.name for field in LISTED_FIELDS), "version", "orderIndex")
+_SEO: Final = {"metaTitle": "meta_title", "metaDescription": "meta_description"}
+"""Fields that rows have only if `fields` names them."""
 _MAYBE: Final = ("parentId", "featuredMediaId")
 _MOMENTS: Final = ("createdAt", "publishedAt")
 
@@ -49,7 +51,8 @@ class ListPosts(Paged):
 
 
 def _describe_listed(schema: dict[str, Any]) -> None:
-    schema["properties"] |= {field.name: {"type": "string"} for field in LISTED_FIELDS}
+    names = [*(field.name for field in LISTED_FIELDS), *_SEO]
+    schema["properties"] |= {name: {"type": "string"} for name in names}
 
 
 class ListedPost(Result):
@@ -76,9 +79,18 @@ class ListedPost(Result):
     staged: dict[str, Any] | None = None
 
 
+class NearPost(Result):
+    id: str
+    title: str
+    url: str
+
+
 class PostPage(ToolPage):
+    """`near`: posts with similar words, if `q` found none."""
+
     items: list[ListedPost]
     total_is_estimate: bool | None = None
+    near: list[NearPost] | None = None
 
 
 @tool(
@@ -101,8 +113,9 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
             for row in rows
         ]
 
-    is_limited = bool(reading_scopes(actor))
-    if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_limited:
+    columns = _columns(arguments)
+    is_special = bool(reading_scopes(actor)) or bool(arguments.fields)
+    if arguments.q or arguments.taxonomy_term or arguments.cursor is not None or is_special:
         posts = _filtered(_filters_of(arguments), arguments.has_review, arguments.has_ai_review)
         posts = visible_to(posts, actor)
         if arguments.taxonomy_term:
@@ -112,10 +125,11 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
                 posts,
                 arguments.q,
                 arguments.locale,
-                shown=lambda found: _with_layers(found, arguments.is_full),
+                shown=lambda found: _with_layers(found, columns),
             )
-            return page_of_ranked(arguments, "list_posts", ranked, listed)
-        rows_of = _with_layers(posts, arguments.is_full)
+            answer = page_of_ranked(arguments, "list_posts", ranked, listed)
+            return answer if answer["total"] else {**answer, **_near(posts, arguments.q)}
+        rows_of = _with_layers(posts, columns)
         return page_after(arguments, "list_posts", rows_of, _ORDER, listed, count_rows(posts))
     filters = _filters_of(arguments)
     # The common case is one precompiled statement.
@@ -124,6 +138,15 @@ def list_posts(actor: Actor, arguments: ListPosts) -> JsonObject:
     rows = statement.rows(*filters.values())
     total = complete_count(rows[0]["total"] if rows else 0, lambda: _filtered(filters, *waiting))
     return page_of_found(arguments, "list_posts", rows, total, _ORDER, listed)
+
+
+def _near(posts: QuerySet[Post], words: str) -> JsonObject:
+    """Return the posts whose title or slug has similar words. One query."""
+    found: list[Json] = [
+        {"id": str(pk), "title": title, "url": path}
+        for pk, title, path in search.find_near_posts(posts, words)
+    ]
+    return {"near": found} if found else {}
 
 
 def _filters_of(arguments: ListPosts) -> dict[str, str]:
@@ -144,10 +167,16 @@ def _filtered(
     return posts
 
 
-def _with_layers(posts: QuerySet[Post], full: bool) -> QuerySet[Post, Row]:
-    """Add the list columns and the layers with staged changes."""
+def _columns(arguments: ListPosts) -> tuple[str, ...]:
+    if not arguments.is_full:
+        return _CONCISE
+    return (*post_queries.LIST_COLUMNS, *(_SEO.values() if arguments.fields else ()))
+
+
+def _with_layers(posts: QuerySet[Post], columns: tuple[str, ...]) -> QuerySet[Post, Row]:
+    """Add the columns and the layers with staged changes."""
     rows = posts.values(
-        *(post_queries.LIST_COLUMNS if full else _CONCISE),
+        *columns,
         "is_placeholder",
         in_review=post_queries.has_changes_in(Layer.REVIEW),
         in_ai_review=post_queries.has_changes_in(Layer.AI_REVIEW),
@@ -170,7 +199,8 @@ def _first_page(
 
     def build(*values: str) -> QuerySet[Post, Row]:
         posts = _filtered(dict(zip(names, values, strict=True)), *waiting)
-        rows = _with_layers(posts.order_by(*_ORDER), full).annotate(total=bounded_count(posts))
+        columns = post_queries.LIST_COLUMNS if full else _CONCISE
+        rows = _with_layers(posts.order_by(*_ORDER), columns).annotate(total=bounded_count(posts))
         return cast("QuerySet[Post, Row]", rows[:end])
 
     return CompiledQuery(build)
@@ -202,6 +232,7 @@ def _listed(row: Row, drafts: dict[str, Row], proposed: str | None, full: bool) 
     answer |= {name: wire[name] for name in _MORE if wire[name] is not None}
     answer |= {name: str(wire[name]) for name in _MAYBE if wire[name] is not None}
     answer |= {name: format_time(wire[name]) for name in _MOMENTS if wire[name] is not None}
+    answer |= {name: row[column] for name, column in _SEO.items() if column in row}
     staged: JsonObject = {}
     for layer in sorted(drafts):
         draft = drafts[layer]

@@ -16,7 +16,6 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from proofroom.core.tools import tool
 
-
 _MAX_NAMED: Final = 20
 """Maximum number of modules of each kind that an error names."""
 

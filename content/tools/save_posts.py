@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Final
+from typing import Annotated, Final, cast
 
 from django.db import transaction
 from pydantic import Field
@@ -54,7 +54,7 @@ class SavePosts(Arguments):
 
 
 class SavedPost(Result):
-    """`post` is the id, or the reference as it was sent if no post was found. `submitted` is present with `submit`."""
+    """`post`: the id, or the reference as sent if no post was found. `submitted` is present with `submit`."""
 
     post: str
     ok: bool
@@ -136,7 +136,7 @@ def _save(change: PostChange, actor: Actor, writer: Actor, submit: bool) -> Json
 
 
 def _submit(staged: Staged, sent: Sequence[str], writer: Actor, note: str) -> JsonObject:
-    """Submit the values of the call, also those that were staged before. Nothing else in AI Review moves."""
+    """Submit the values of the call, including values that were staged before. The rest of AI Review stays."""
     waiting = open_layers(staged.post).ai_review.changes.paths
     paths = [path for path in waiting if any(paths_overlap(path, one) for one in sent)]
     if not paths:
@@ -144,5 +144,5 @@ def _submit(staged: Staged, sent: Sequence[str], writer: Actor, note: str) -> Js
     done = layers.submit(post_id=staged.post.pk, actor=writer, paths=paths, note=note)
     wire = presenters.present_submitted(done)
     answer: JsonObject = {"submitted": [*wire["submitted"]]}
-    conflicts: list[Json] = [*wire["conflicts"]]
+    conflicts = cast("list[Json]", wire["conflicts"])
     return {**answer, "conflicts": conflicts} if conflicts else answer

@@ -37,7 +37,7 @@ def tool_named(name: str) -> Tool[BaseModel]:
 def least_arguments(tool: Tool[BaseModel]) -> dict[str, Any]:
     """Return the required arguments of a tool with valid values."""
     schema = lean_schema(tool.arguments)
-    given = {}
+    given: dict[str, Any] = {}
     for name in schema.get("required", ()):
         field = next(
             field

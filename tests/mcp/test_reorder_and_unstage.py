@@ -62,7 +62,8 @@ def test_an_incomplete_order_is_refused_with_the_present_one(wrong: str) -> None
     code, text = refused("reorder_modules", post=str(post.pk), order=order)
 
     assert code == "incomplete_order"
-    assert f"{wrong}: {dict(missing=prose, unknown=strange, repeated=faq)[wrong]}" in text
+    named = {"missing": prose, "unknown": strange, "repeated": faq}[wrong]
+    assert f"{wrong}: {named}" in text
     assert f"The present order is {hero}, {prose}, {faq}." in text
 
 

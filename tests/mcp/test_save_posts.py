@@ -109,7 +109,8 @@ def test_warnings_and_earlier_rejections_of_each_post() -> None:
 
     assert [one["code"] for one in results[0]["warnings"]] == ["too_long"]
     assert [
-        (one["path"], one["by"], one["note"], one.get("same")) for one in results[0]["rejectedBefore"]
+        (one["path"], one["by"], one["note"], one.get("same"))
+        for one in results[0]["rejectedBefore"]
     ] == [("post.metaTitle", "editor", "Too long", True)]
     assert "same" not in results[1]["rejectedBefore"][0]
     assert "warnings" not in results[1]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from proofroom.core.search.entries import RANK, SearchTable, SearchText
 from proofroom.core.search.index import find_present, matching, put, puts
+from proofroom.core.search.near import MAX_NEAR_CANDIDATES, near_matches
 from proofroom.core.search.query import SearchedWords
 from proofroom.core.search.ranked_instances import RankedInstances
 from proofroom.core.search.ranked_keys import RankedKeys
@@ -26,6 +27,7 @@ from proofroom.core.search.words import (
 __all__ = [
     "MAX_INDEXED_BYTES",
     "MAX_INDEXED_WORDS",
+    "MAX_NEAR_CANDIDATES",
     "MAX_QUERY_WORDS",
     "MAX_WORD_LENGTH",
     "RANK",
@@ -39,6 +41,7 @@ __all__ = [
     "cut",
     "find_present",
     "matching",
+    "near_matches",
     "put",
     "puts",
     "query_words",

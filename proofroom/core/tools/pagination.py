@@ -10,7 +10,8 @@ import binascii
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any, Final, Literal, TypeVar, cast
+from difflib import get_close_matches
+from typing import Annotated, Any, ClassVar, Final, Literal, TypeVar, cast
 from uuid import UUID
 
 from django.conf import settings
@@ -23,7 +24,8 @@ from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.search import RankedInstances
-from proofroom.core.tools import Arguments, Result
+from proofroom.core.tools import Arguments, Result, get_tool
+from proofroom.core.tools.schemas import row_fields
 
 Part = datetime | UUID | int | str
 """The values of a cursor, from the last row of a page."""
@@ -119,18 +121,21 @@ class CursorPaged(Arguments):
 
 
 class Paged(CursorPaged):
-    """A page of a list. `concise` has what is needed to choose, `full` all details."""
+    """A page of a list. `concise` has what is needed to choose, `full` all details. `fields` names the wanted ones
+    of `full`."""
 
     format: Format = "concise"
+    fields: Annotated[list[str], Field(max_length=50)] = []
 
     @property
     def is_full(self) -> bool:
-        return self.format == "full"
+        return self.format == "full" or bool(self.fields)
 
 
 class ToolPage(Result):
     """`nextCursor` is present if more follows."""
 
+    has_narrow_rows: ClassVar[bool] = True
     items: list[Any]
     total: int
     next_cursor: str | None = None
@@ -147,7 +152,8 @@ def page(
     part = rows[start : start + arguments.limit]
     end = start + len(part)
     following = seal_cursor([end], of=of) if end < len(rows) else None
-    return _answer([present(row) for row in part], RowCount(len(rows)), following)
+    items = select_fields(arguments, tool, [present(row) for row in part])
+    return _answer(items, RowCount(len(rows)), following)
 
 
 def page_after(
@@ -192,7 +198,7 @@ def page_of_found(
         last, columns = part[-1], [column.lstrip("-") for column in order]
         key = [last[name] if isinstance(last, Mapping) else getattr(last, name) for name in columns]
         following = seal_cursor(key, of=list_of(arguments, tool))
-    return _answer(present(part), total, following)
+    return _answer(select_fields(arguments, tool, present(part)), total, following)
 
 
 def page_of_ranked(
@@ -211,7 +217,29 @@ def page_of_ranked(
     part = list(rows[start : start + arguments.limit])
     end = start + len(part)
     following = seal_cursor([end, since], of=of) if part and end < total else None
-    return _answer(present(part), RowCount(total), following)
+    items = select_fields(arguments, tool, present(part))
+    return _answer(items, RowCount(total), following)
+
+
+def select_fields(arguments: Paged, tool: str, rows: list[JsonObject]) -> list[JsonObject]:
+    """Return the rows with the requested fields, and the first one, which identifies a row.
+
+    Raises `RuleViolation` on `fields` for a name that no row has.
+    """
+    if not arguments.fields:
+        return rows
+    declared = get_tool(tool)
+    known = row_fields(declared.result) if declared is not None and declared.result else []
+    for name in arguments.fields:
+        if name not in known:
+            near = get_close_matches(name, known, 1)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            message = (
+                f"Rows of {tool} have no field {name[:80]!r}.{hint} Known: {', '.join(known)}."
+            )
+            raise invalid("fields", message, code="unknown_field")
+    wanted = {*arguments.fields, *known[:1]}
+    return [{name: value for name, value in row.items() if name in wanted} for row in rows]
 
 
 def _answer(items: list[JsonObject], total: RowCount, following: str | None) -> JsonObject:
@@ -223,5 +251,5 @@ def _answer(items: list[JsonObject], total: RowCount, following: str | None) -> 
 
 def list_of(arguments: CursorPaged, tool: str) -> str:
     """Return the name of a list for its cursors: the tool and its filters."""
-    filters = arguments.model_dump_json(exclude={"limit", "cursor", "format"})
+    filters = arguments.model_dump_json(exclude={"limit", "cursor", "format", "fields"})
     return f"{tool} {filters}"

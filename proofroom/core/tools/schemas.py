@@ -35,8 +35,22 @@ def lean_schema(model: type[BaseModel]) -> Schema:
 
 @lru_cache(maxsize=512)
 def result_schema(model: type[BaseModel]) -> Schema:
-    """Return the output schema of a result class. Further keys are allowed, so that results can grow."""
-    return inline_schema(model, _trim, mode="serialization")
+    """Return the output schema of a result class. Further keys are allowed, so that results can grow.
+
+    Rows of lists promise only their first key, because `fields` leaves out others.
+    """
+    schema = inline_schema(model, _trim, mode="serialization")
+    if getattr(model, "has_narrow_rows", False):
+        row = schema["properties"]["items"].get("items", {})
+        if row.get("required"):
+            row["required"] = row["required"][:1]
+    return schema
+
+
+def row_fields(model: type[BaseModel]) -> list[str]:
+    """Return the keys of a list's rows. The first one identifies a row."""
+    row = result_schema(model)["properties"]["items"].get("items", {})
+    return list(row.get("properties", {}))
 
 
 def _trim(node: Schema) -> Schema:

@@ -27,7 +27,7 @@ MANY: Final = 50
 OWN: Final = 2
 """Statements of every call: the account, and the log's row."""
 EXACTLY: Final = {"list_posts": OWN + 2, "get_post_context": OWN + 1, "list_post_types": OWN + 1}
-# These look at each thing itself, up to a bound: files on the disk, what another process prints, and posts in batches.
+# These look at each thing itself, up to a bound: files on the disk, what another process prints, batches of posts.
 APART: Final = frozenset(
     {"audit_posts", "check_media_integrity", "run_ace_command", "test_local_route"}
 )
