@@ -1,4 +1,4 @@
-"""What the database role of agents may do with media: it adds images, and changes none."""
+"""What the database role of agents may do with media: it adds images and proposes alt texts, and changes no file."""
 
 from __future__ import annotations
 
@@ -28,5 +28,14 @@ RIGHTS: Final = (
         changed_rows="true",
     ),
     *writable("media.VariantWork", inserts=True, locks=True),
+    # Only people decide on a proposal.
+    *writable(
+        "media.AltTextProposal",
+        inserts=True,
+        updates=("state",),
+        rows="state = 'waiting'",
+        new_rows="state = 'waiting'",
+        changed_rows="state = 'replaced'",
+    ),
     *readable("media.FileCheck"),
 )

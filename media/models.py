@@ -157,6 +157,55 @@ class FileCheck(models.Model):
         return f"check of {self.asked_at:%Y-%m-%d %H:%M}"
 
 
+class AltTextState(models.TextChoices):
+    """State of a proposed alt text. `replaced`: a newer proposal took its place before a decision."""
+
+    WAITING = "waiting", "Waiting"
+    ACCEPTED = "accepted", "Accepted"
+    REJECTED = "rejected", "Rejected"
+    REPLACED = "replaced", "Replaced"
+
+
+class AltTextProposal(models.Model):
+    """An alt text that an agent or AI client proposed for a file.
+
+    `before`: the alt text of the language when it was proposed. `reason`: the explanation by the author. `note`: the
+    reason of a rejection. `principal`: the credential of an AI client.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    asset = models.ForeignKey(Asset, on_delete=models.CASCADE, related_name="alt_text_proposals")
+    locale = models.CharField(max_length=20)
+    text = models.CharField(max_length=ALT_TEXT_MAX)
+    before = models.CharField(max_length=ALT_TEXT_MAX, blank=True, default="")
+    state = models.CharField(
+        max_length=10, choices=AltTextState.choices, default=AltTextState.WAITING
+    )
+    reason = models.CharField(max_length=500, blank=True, default="")
+    by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    by_name = models.CharField(max_length=150, blank=True, default="")
+    agent_id = models.CharField(max_length=100, blank=True, default="")
+    run_id = models.CharField(max_length=40, blank=True, default="")
+    principal = models.CharField(max_length=100, blank=True, default="")
+    note = models.CharField(max_length=500, blank=True, default="")
+    decided_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    decided_by_name = models.CharField(max_length=150, blank=True, default="")
+    decided_at = models.DateTimeField(null=True)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["state", "created_at"], name="media_alt_text_waiting"),
+        ]
+
+    def __str__(self) -> str:
+        return f"alt text for {self.asset_id} ({self.locale}): {self.state}"
+
+
 class AssetSearchEntry(models.Model):
     """The search entry of a file. Its words are not a model field, because their storage depends on the database."""
 

@@ -18,6 +18,17 @@ KINDS: Final = (
             "Files are content of the site and refer to the account without its name."
         ),
     ),
+    TableKind(
+        "media.alt-texts",
+        gettext_lazy("Alt texts that this person proposed or decided on"),
+        Table(
+            "media.AltTextProposal",
+            ("locale", "text", "state", "created_at"),
+            owners=("by", "decided_by"),
+            names={"by_name": "by", "decided_by_name": "decided_by"},
+        ),
+        erasure=Erasure.PSEUDONYMISED,
+    ),
 )
 WITHOUT_PERSONAL_DATA: Final = (
     "media.AssetSearchEntry",

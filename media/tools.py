@@ -1,4 +1,4 @@
-"""Media tools for agents and AI clients, read only: files, their descriptions and uses."""
+"""Media tools for agents and AI clients: files, their descriptions and uses, and proposals for alt texts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from uuid import UUID
 from pydantic import Field
 
 from media import integrity, queries, usage_sources
-from media.models import Asset, FileCheck, MediaReference, StoredFile
+from media.models import ALT_TEXT_MAX, Asset, FileCheck, MediaReference, StoredFile
 from media.presenters import present_asset
 from media.scopes import filter_visible_assets
+from media.services import alt_text_proposals
+from media.services.alt_text_proposals import REASON_MAX
 from media.services.update import find_asset
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import reading_scopes
@@ -19,6 +21,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.tools import Arguments, Result, tool
 from proofroom.core.tools.pagination import Paged, ToolPage, page, page_after, page_of_ranked
+from proofroom.core.validation.limits import LOCALE_MAX
 
 _MAX_CHECKED: Final = 5_000
 """Maximum number of files checked in one call."""
@@ -105,6 +108,24 @@ class SearchMedia(Paged):
 
 class OneFile(Arguments):
     id: UUID
+
+
+class ProposeAltText(Arguments):
+    media_id: UUID
+    alt: str = Field(min_length=1, max_length=ALT_TEXT_MAX)
+    locale: str | None = Field(None, max_length=LOCALE_MAX)
+    note: str = Field("", max_length=REASON_MAX)
+
+
+class ProposedAltText(Result):
+    """`before`: the alt text that stays until a person accepts the proposal."""
+
+    proposal_id: str
+    media_id: str
+    locale: str
+    alt: str
+    before: str
+    state: str
 
 
 class UsesOfFile(Paged):
@@ -220,6 +241,33 @@ def check_media_integrity(actor: Actor, arguments: SomeFiles) -> JsonObject:
         return {**last, "at": str(found.finished_at)}
     report = integrity.check(arguments.id)
     return _report(actor, report.checked, report.missing, report.orphaned)
+
+
+@tool(
+    title="Propose an alt text",
+    kind="stage",
+    permission="posts.ai-review.save",
+    group="media",
+    idempotent=True,
+    result=ProposedAltText,
+)
+def propose_alt_text(actor: Actor, arguments: ProposeAltText) -> JsonObject:
+    """Propose an alt text for an image, for a locale or the default one. It waits in the inbox for a person."""
+    proposal = alt_text_proposals.propose_alt_text(
+        asset_id=arguments.media_id,
+        text=arguments.alt,
+        actor=actor,
+        locale=arguments.locale or "",
+        reason=arguments.note,
+    )
+    return {
+        "proposalId": str(proposal.pk),
+        "mediaId": str(proposal.asset_id),
+        "locale": proposal.locale,
+        "alt": proposal.text,
+        "before": proposal.before,
+        "state": proposal.state,
+    }
 
 
 def _report(

@@ -20,6 +20,7 @@ from media.admin.bulk import bulk_page
 from media.admin.check_page import check_page, orphans_page
 from media.admin.file_page import (
     address,
+    alt_text_page,
     crop_page,
     delete_page,
     edit_page,
@@ -128,6 +129,11 @@ class AssetAdmin(FormAdmin[Asset]):
                 "<uuid:object_id>/replace/",
                 site.admin_view(replace_page),
                 name="media_asset_replace",
+            ),
+            path(
+                "<uuid:object_id>/alt-text/<uuid:proposal_id>/",
+                site.admin_view(alt_text_page),
+                name="media_asset_alt_text",
             ),
             path("<uuid:object_id>/crop/", site.admin_view(crop_page), name="media_asset_crop"),
             path(

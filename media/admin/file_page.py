@@ -26,9 +26,15 @@ from django.utils.translation import gettext as _
 from media.admin.file_choice import choice_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileForm, initial_of
 from media.image_sizes import IMAGE_SIZES
-from media.models import Asset, AssetStatus, ImageTheme
+from media.models import AltTextState, Asset, AssetStatus, ImageTheme
 from media.presenters import site_image, url_of
 from media.scopes import visible_assets
+from media.services.alt_text_proposals import (
+    accept_alt_text,
+    present_alt_text,
+    proposals_of,
+    reject_alt_text,
+)
 from media.services.crop import crop_image
 from media.services.files import delete_asset, replace_file
 from media.services.update import update_asset
@@ -139,6 +145,10 @@ def file_page_context(asset: Asset, actor: Actor) -> dict[str, Any]:
         "failures": list(asset.works.filter(is_given_up=True)),
         "is_waiting": AssetStatus.PROCESSING in (asset.status, dark),
         "places": places_of(asset, actor),
+        "alt_proposals": [
+            (row, language_name(row.locale), present_alt_text(asset, row.locale))
+            for row in proposals_of(asset).filter(state=AltTextState.WAITING)
+        ],
         "words": [(language_name(code), text) for code, text in sorted(asset.alt_texts.items())],
         "history": present(list(rows[:_NEWEST]), actor),
     }
@@ -223,6 +233,25 @@ def variants_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         request_variants(asset_id=asset.pk, theme=theme, actor=actor_of(request))
         messages.success(request, _("Generating sizes…"))
     return HttpResponseRedirect(address(asset))
+
+
+@service_errors_as_http
+def alt_text_page(request: HttpRequest, object_id: UUID | str, proposal_id: UUID) -> HttpResponse:
+    """Accept or reject a proposed alt text (`do`). `present` is the alt text that the page showed."""
+    require(request, "media.edit")
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    asset = _find(request, object_id)
+    actor = actor_of(request)
+    with service_errors_as_messages(request):
+        if request.POST.get("do") == "accept":
+            present = request.POST.get("present")
+            accept_alt_text(proposal_id=proposal_id, actor=actor, present=present)
+            messages.success(request, _("Saved the proposed alt text."))
+        else:
+            reject_alt_text(proposal_id=proposal_id, actor=actor, note=request.POST.get("note", ""))
+            messages.success(request, _("Rejected the proposed alt text."))
+    return HttpResponseRedirect(f"{address(asset)}#alt-proposals")
 
 
 def delete_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:

@@ -88,6 +88,7 @@ LEFT_OUT_TABLES: Final = {
     "mcp_bridge.McpCall": SECRETS,
     "mcp_bridge.McpProcess": WORK,
     "mcp_bridge.McpToken": SECRETS,
+    "media.AltTextProposal": WORK,
     "media.AssetSearchEntry": MADE_AGAIN,
     "media.FileCheck": HISTORY,
     "media.VariantWork": WORK,

@@ -81,6 +81,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
         {"agentId": "seo-specialist", "postId": "POST", "fieldKey": "post.metaTitle", "wait": 0},
     ),
     "run_ace_command": (ALL, {"command": "check", "args": ["--list-tags"]}),
+    "propose_alt_text": (STAGERS, {"mediaId": "FILE", "alt": "A cup of coffee"}),
     "reorder_modules": (STAGERS, {"post": "POST", "order": ["HERO", "FAQ", "PROSE"]}),
     "save_posts_ai_review": (
         STAGERS,

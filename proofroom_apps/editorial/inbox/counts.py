@@ -1,7 +1,8 @@
 """Counts of the inbox, shared by its tabs, Home and the navigation.
 
 Changes of posts count in their layer. Changes of global modules, menus and terms wait for approval as changes in
-Review do, so they count in Review, for users who may edit that kind.
+Review do, so they count in Review, for users who may edit that kind. Proposed alt texts count in AI Review, for users
+who may edit files.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from django.http import HttpRequest
 
 from content.inbox.queries import queue
 from proofroom.core.admin.permissions import actor_of
+from proofroom_apps.editorial.inbox.alt_texts import waiting_alt_text_rows
 from proofroom_apps.editorial.shared_content.review import waiting_shared
 
 
@@ -21,6 +23,10 @@ def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
     # As a union, since counting it then takes one query.
     each = [
         rows.order_by().annotate(one=Value(1, IntegerField())).values_list("one")
-        for rows in (queue(actor_of(request)), waiting_shared(request))
+        for rows in (
+            queue(actor_of(request)),
+            waiting_shared(request),
+            waiting_alt_text_rows(request),
+        )
     ]
-    return each[0].union(each[1], all=True)
+    return each[0].union(*each[1:], all=True)

@@ -33,6 +33,7 @@ from proofroom.core.admin.permissions import actor_of, require, service_errors_a
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import language_name
+from proofroom_apps.editorial.inbox.alt_texts import alt_text_lines, waiting_alt_text_rows
 from proofroom_apps.editorial.inbox.batches import running_batches
 from proofroom_apps.editorial.inbox.decisions import decide, read_marks, require_opened
 from proofroom_apps.editorial.inbox.queue_rows import (
@@ -108,6 +109,8 @@ def _show(
     shared_count = waiting_shared(request).count()
     # The filters are about posts, so shared content matches none of them.
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
+    alt_text_count = waiting_alt_text_rows(request).count()
+    has_alt_texts = bool(alt_text_count) and asked.layer != Layer.REVIEW and not asked.is_narrowed
     pages = Paginator(join_posts(filter_queue(asked, actor)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:
         # The filters have counted the rows already, which saves the paginator's query.
@@ -116,7 +119,9 @@ def _show(
     # Selects: name, label, chosen value, options with counts.
     risks = [(str(risk), str(word), there.risk[str(risk)]) for risk, word in RISKS.items()]
     # Tabs: both layers together, and each layer.
-    counts = there.layer + Counter({Layer.REVIEW.value: shared_count})
+    counts = there.layer + Counter(
+        {Layer.REVIEW.value: shared_count, Layer.AI_REVIEW.value: alt_text_count}
+    )
     both = ("", _("All"), sum(counts.values()))
     # Links that decide on all matches: label and address for each layer.
     together: list[tuple[str, str]] = []
@@ -128,6 +133,7 @@ def _show(
         ]
     context = {
         "shared_waiting": waiting_lines(request) if has_shared and found.number == 1 else [],
+        "alt_texts": alt_text_lines(request) if has_alt_texts and found.number == 1 else [],
         "lines": build_queue_rows(request, found, words=words),
         "page_obj": found,
         "asked": asked,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from media.models import Asset, MediaReference
+from media.models import AltTextProposal, Asset, MediaReference
+from media.services.alt_text_proposals import propose_alt_text
 from tests import make
 from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 
@@ -12,7 +13,16 @@ from tests.contract.endpoint import EDITORS, PEOPLE, Endpoint, Names
 def scene() -> Names:
     used = make.image("used.png", categories=["kitchen"])
     make.post(featuredMediaId=str(used.pk))
-    return {"media_id": str(make.image(categories=["kitchen"]).pk), "used_id": str(used.pk)}
+    described = make.image("described.png")
+    proposal = propose_alt_text(
+        asset_id=described.pk, text="A teal wall", actor=make.mcp_actor("ai_agent")
+    )
+    return {
+        "media_id": str(make.image(categories=["kitchen"]).pk),
+        "used_id": str(used.pk),
+        "described_id": str(described.pk),
+        "proposal_id": str(proposal.pk),
+    }
 
 
 def _more_files(number: int) -> None:
@@ -35,7 +45,26 @@ def _more_places(number: int) -> None:
     )
 
 
+def _more_proposals(number: int) -> None:
+    make.copies(AltTextProposal.objects.earliest("created_at"), number)
+
+
 ENDPOINTS = [
+    Endpoint("GET /api/media/alt-text-proposals", PEOPLE, grow=_more_proposals),
+    Endpoint("GET /api/media/<described_id>/alt-text-proposals", PEOPLE, grow=_more_proposals),
+    Endpoint(
+        "POST /api/media/alt-text-proposals/<proposal_id>/accept",
+        EDITORS,
+        body={},
+        invalid=({"present": 7}, "present"),
+        stale={"present": "Another one"},
+    ),
+    Endpoint(
+        "POST /api/media/alt-text-proposals/<proposal_id>/reject",
+        EDITORS,
+        body={"note": "Say what it shows"},
+        invalid=({"note": 7}, "note"),
+    ),
     Endpoint(
         "POST /api/media/upload",
         EDITORS,

@@ -105,6 +105,7 @@ MAY_CHANGE: Final = {
     "proofroom_core.ContentVersion": MAKING | IMAGES,  # the number that caches go by
     "proofroom_core.Event": ANY,
     "mcp_bridge.McpCall": ANY,
+    "media.AltTextProposal": frozenset({"propose_alt_text"}),
     "media.Asset": IMAGES,
     "media.MediaReference": STAGING | IMAGES | RUNNING,
     "media.AssetSearchEntry": IMAGES,
