@@ -115,7 +115,7 @@ def accept_alt_text(
             _(
                 "The alt text was changed since this one was proposed. Compare both, and decide again."
             ),
-            code="alt_text_changed",
+            code="stale_alt_text",
         )
     is_default = proposal.locale == settings.CMS_ENV.default_locale
     update_asset(

@@ -123,7 +123,7 @@ def test_a_text_that_changed_meanwhile_is_not_overwritten_unseen() -> None:
     with pytest.raises(Conflict) as raised:
         accept_alt_text(proposal_id=proposal.pk, actor=make.actor("editor"))
 
-    assert raised.value.code == "alt_text_changed"
+    assert raised.value.code == "stale_alt_text"
     assert alt_of(asset)[0] == "A person's"
     accept_alt_text(proposal_id=proposal.pk, actor=make.actor("editor"), present="A person's")
     assert alt_of(asset)[0] == "A cup of coffee"
@@ -174,7 +174,7 @@ def test_a_file_that_cannot_be_seen_has_no_proposals() -> None:
     scope = ContentScope(types=frozenset({"page"}))
     make.site_role("pages", "posts.view", "media.view", "media.edit", "posts.edit", scope=scope)
 
-    assert refused(TOOL, by("pages"), mediaId=str(asset.pk), alt="x")[0] == "not_allowed"
+    assert refused(TOOL, by("pages"), mediaId=str(asset.pk), alt="x")[0] == "unknown_media"
     client = ApiClient("pages")
     assert client.get("/api/media/alt-text-proposals").json()["data"] == []
     assert client.get(f"/api/media/{asset.pk}/alt-text-proposals").status_code == 404
@@ -185,8 +185,8 @@ def test_proposals_by_api() -> None:
     proposal, client = proposed(asset, reason="Better"), ApiClient("editor")
 
     waiting = client.get("/api/media/alt-text-proposals").json()["data"]
-    done_ = client.post(f"/api/media/alt-text-proposals/{proposal.pk}/accept", {}, "json")
-    again = client.post(f"/api/media/alt-text-proposals/{proposal.pk}/accept", {}, "json")
+    done_ = client.send("POST", f"/api/media/alt-text-proposals/{proposal.pk}/accept")
+    again = client.send("POST", f"/api/media/alt-text-proposals/{proposal.pk}/accept")
 
     assert [
         (one["mediaId"], one["alt"], one["before"], one["state"], one["reason"]) for one in waiting
@@ -213,7 +213,7 @@ def test_the_inbox_lists_it_and_the_file_page_decides() -> None:
     assert "Proposed alt texts" not in client.get("/admin/inbox/?layer=review").content.decode()
     address = f"/admin/media/asset/{asset.pk}/alt-text/{proposal.pk}/"
     assert client.get(address).status_code == 405
-    answer = client.post(address, {"do": "accept", "present": ""})
+    answer = client.send_form("POST", address, {"do": "accept", "present": ""})
     assert answer.status_code == 302
     assert alt_of(asset)[0] == "A <b>cup</b>"
     assert "Proposed alt texts" not in client.get(page).content.decode()
@@ -223,9 +223,8 @@ def test_the_file_page_rejects_with_a_note() -> None:
     asset = make.image(alt_text="Old")
     proposal, client = proposed(asset), ApiClient("editor")
 
-    client.post(
-        f"/admin/media/asset/{asset.pk}/alt-text/{proposal.pk}/", {"do": "reject", "note": "No"}
-    )
+    address = f"/admin/media/asset/{asset.pk}/alt-text/{proposal.pk}/"
+    client.send_form("POST", address, {"do": "reject", "note": "No"})
 
     row = AltTextProposal.objects.get()
     assert (row.state, row.note, alt_of(asset)[0]) == ("rejected", "No", "Old")
@@ -236,9 +235,8 @@ def test_who_may_only_view_files_sees_no_buttons() -> None:
     proposal, client = proposed(asset), ApiClient("translator")
 
     shown = client.get(f"/admin/media/asset/{asset.pk}/change/").content.decode()
-    answer = client.post(
-        f"/admin/media/asset/{asset.pk}/alt-text/{proposal.pk}/", {"do": "accept"}
-    )
+    address = f"/admin/media/asset/{asset.pk}/alt-text/{proposal.pk}/"
+    answer = client.send_form("POST", address, {"do": "accept"})
 
     assert "A cup of coffee" in shown
     assert 'value="accept"' not in shown
