@@ -157,6 +157,15 @@ def test_every_kind_sets_all_four_hints(
     )  # fmt: skip
 
 
+def test_tools_that_call_a_provider_are_said_to_reach_other_systems() -> None:
+    for name in ("generate_image", "run_agent", "run_field_agent"):
+        tool = get_tool(name)
+        assert tool is not None
+        notes = tool_description(tool).annotations
+        assert notes is not None
+        assert notes.open_world_hint is True
+
+
 def test_the_instructions_are_short_and_teach_the_lane() -> None:
     assert len(INSTRUCTIONS) <= 600
     assert "submit_ai_review_to_review" in INSTRUCTIONS

@@ -8,6 +8,8 @@ import pytest
 
 from content.models import Post
 from content.modules.suggestions import known_roles, stems_of
+from proofroom.core.tools import get_tool
+from proofroom.core.tools.schemas import lean_schema
 from proofroom.definitions import AIGuidance, Module, modules, post_types
 from tests import make
 from tests.mcp.calling import done, refused
@@ -76,6 +78,52 @@ def test_a_module_of_another_post_cannot_be_edited_through_a_new_one() -> None:
 
     assert made["appliedModuleEdits"][0]["ok"] is False
     assert not make.layers(other).ai_review.exists
+
+
+def test_seo_fields_and_the_featured_image_are_taken_at_once() -> None:
+    image = make.image()
+
+    made = done(
+        "create_post_ai_review",
+        type="blog",
+        title="Tea",
+        metaTitle="Green tea",
+        metaDescription="How to brew it",
+        featuredMediaId=str(image.pk),
+    )
+
+    view = make.layers(Post.objects.get(pk=made["postId"])).ai_review
+    assert {
+        name: view.document.fields[name]
+        for name in ("metaTitle", "metaDescription", "featuredMediaId")
+    } == {
+        "metaTitle": "Green tea",
+        "metaDescription": "How to brew it",
+        "featuredMediaId": str(image.pk),
+    }
+
+
+def test_an_unknown_featured_image_is_refused() -> None:
+    code, text = refused(
+        "create_post_ai_review",
+        type="blog",
+        title="Tea",
+        featuredMediaId="00000000-0000-4000-8000-000000000000",
+    )
+
+    assert code == "invalid"
+    assert "featuredMediaId" in text
+
+
+def test_module_edits_have_a_schema() -> None:
+    tool = get_tool("create_post_ai_review")
+    assert tool is not None
+
+    edit = lean_schema(tool.arguments)["properties"]["moduleEdits"]["items"]
+
+    assert set(edit["properties"]) == {
+        "postModuleId", "type", "orderIndex", "props", "contentMarkdown",
+    }  # fmt: skip
 
 
 def test_an_edit_of_the_prose_module_wins_over_the_general_markdown() -> None:
