@@ -38,22 +38,11 @@ class AltTextProposalAnswer(Answer):
     created_at: datetime
     decided_at: datetime | None
 
-    @classmethod
-    def of(cls, row: AltTextProposal) -> AltTextProposalAnswer:
-        return cls(
-            id=row.pk,
-            media_id=row.asset_id,
-            locale=row.locale,
-            alt=row.text,
-            before=row.before,
-            state=row.state,
-            reason=row.reason,
-            by=row.by_name,
-            note=row.note,
-            decided_by=row.decided_by_name,
-            created_at=row.created_at,
-            decided_at=row.decided_at,
-        )
+
+def _answer(row: AltTextProposal) -> AltTextProposalAnswer:
+    return AltTextProposalAnswer.of(
+        row, media_id=row.asset_id, alt=row.text, by=row.by_name, decided_by=row.decided_by_name
+    )
 
 
 class AltTextAccepted(Body):
@@ -87,7 +76,7 @@ class AltTextProposalViewSet(ApiViewSet):
         """List the proposals of all files that wait for a decision, oldest first."""
         page = page_of(request)
         rows = alt_text_proposals.waiting_alt_texts(self.actor)
-        found = [AltTextProposalAnswer.of(row) for row in rows[page.slice]]
+        found = [_answer(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(parameters=PAGES, responses=_PROPOSALS)
@@ -95,7 +84,7 @@ class AltTextProposalViewSet(ApiViewSet):
         """List the proposals for a file, newest first."""
         page = page_of(request)
         rows = alt_text_proposals.proposals_of(find_asset(media_id, self.actor))
-        found = [AltTextProposalAnswer.of(row) for row in rows[page.slice]]
+        found = [_answer(row) for row in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(request=AltTextAccepted, responses={200: AltTextProposalAnswer})
@@ -105,7 +94,7 @@ class AltTextProposalViewSet(ApiViewSet):
         done = alt_text_proposals.accept_alt_text(
             proposal_id=proposal_id, actor=self.actor, present=body.present
         )
-        return Response(AltTextProposalAnswer.of(done))
+        return Response(_answer(done))
 
     @extend_schema(request=AltTextRejected, responses={200: AltTextProposalAnswer})
     def reject(self, request: Request, proposal_id: str) -> Response:
@@ -114,4 +103,4 @@ class AltTextProposalViewSet(ApiViewSet):
         done = alt_text_proposals.reject_alt_text(
             proposal_id=proposal_id, actor=self.actor, note=body.note
         )
-        return Response(AltTextProposalAnswer.of(done))
+        return Response(_answer(done))

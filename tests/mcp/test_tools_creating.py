@@ -112,7 +112,7 @@ def test_an_unknown_featured_image_is_refused() -> None:
     )
 
     assert code == "invalid"
-    assert "featuredMediaId" in text
+    assert "There is no media file with the ID" in text
 
 
 def test_module_edits_have_a_schema() -> None:
