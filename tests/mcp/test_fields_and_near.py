@@ -104,14 +104,14 @@ def test_near_posts_pass_the_filters_and_the_scope() -> None:
 
 
 def test_a_search_for_files_without_a_hit_names_near_files() -> None:
-    asset = make.image("espresso.png", alt_text="A cup of espresso")
+    asset = make.image("chemex.png", alt_text="A chemex with coffee")
 
     near: list[dict[str, Any]] = [
-        {"id": str(asset.pk), "filename": "espresso.png", "altText": "A cup of espresso"}
+        {"id": str(asset.pk), "filename": "chemex.png", "altText": "A chemex with coffee"}
     ]
-    assert done("search_media", q="expresso")["near"] == near
-    assert done("list_media", q="expresso")["near"] == near
-    assert "near" not in done("list_media", q="expresso", mime="application/pdf")
+    assert done("search_media", q="chemexx")["near"] == near
+    assert done("list_media", q="chemexx")["near"] == near
+    assert "near" not in done("list_media", q="chemexx", mime="application/pdf")
 
 
 def test_a_trace_names_near_addresses_of_published_posts() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.db.models import IntegerField, QuerySet, Value
+from django.db.models import Count, IntegerField, QuerySet, Value
 from django.http import HttpRequest
 
 from content.inbox.queries import queue
@@ -30,3 +30,14 @@ def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
         )
     ]
     return each[0].union(*each[1:], all=True)
+
+
+def count_shared_and_alt_texts(request: HttpRequest) -> tuple[int, int]:
+    """Return how many changes of shared content and how many alt texts wait. One query."""
+    kinds = (("shared", waiting_shared(request)), ("alt-text", waiting_alt_text_rows(request)))
+    each = [
+        rows.order_by().annotate(what=Value(name)).values("what").annotate(number=Count("pk"))
+        for name, rows in kinds
+    ]
+    found = {row["what"]: row["number"] for row in each[0].union(each[1], all=True)}
+    return found.get("shared", 0), found.get("alt-text", 0)

@@ -33,8 +33,9 @@ from proofroom.core.admin.permissions import actor_of, require, service_errors_a
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import language_name
-from proofroom_apps.editorial.inbox.alt_texts import alt_text_lines, waiting_alt_text_rows
+from proofroom_apps.editorial.inbox.alt_texts import alt_text_lines
 from proofroom_apps.editorial.inbox.batches import running_batches
+from proofroom_apps.editorial.inbox.counts import count_shared_and_alt_texts
 from proofroom_apps.editorial.inbox.decisions import decide, read_marks, require_opened
 from proofroom_apps.editorial.inbox.queue_rows import (
     AGES,
@@ -49,7 +50,7 @@ from proofroom_apps.editorial.inbox.queue_rows import (
 from proofroom_apps.editorial.posts.authors import client_names
 from proofroom_apps.editorial.posts.extensions import describe_runs
 from proofroom_apps.editorial.posts.post_pages import page
-from proofroom_apps.editorial.shared_content.review import waiting_lines, waiting_shared
+from proofroom_apps.editorial.shared_content.review import waiting_lines
 
 _PAGE_SIZE: Final = 25
 _MAX_GROUPS: Final = 6
@@ -106,10 +107,9 @@ def _show(
     actor = actor_of(request)
     there, rights = count_facets(actor), Rights.of(request)
     # Shared content counts as waiting in Review, see `counts.py`.
-    shared_count = waiting_shared(request).count()
+    shared_count, alt_text_count = count_shared_and_alt_texts(request)
     # The filters are about posts, so shared content matches none of them.
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
-    alt_text_count = waiting_alt_text_rows(request).count()
     has_alt_texts = bool(alt_text_count) and asked.layer != Layer.REVIEW and not asked.is_narrowed
     pages = Paginator(join_posts(filter_queue(asked, actor)), _PAGE_SIZE)
     if not asked.is_narrowed and not asked.like:
