@@ -48,7 +48,12 @@ def with_finder(error: RuleViolation) -> RuleViolation:
     return RuleViolation(message, code=error.code, details={**error.details, path: [message]})
 
 
-PostId = Annotated[str, Field(min_length=1, max_length=REFERENCE_MAX)]
+def _text_of_id(value: object) -> object:
+    """Return an id as text; code passes ids of posts as they are."""
+    return str(value) if isinstance(value, UUID) else value
+
+
+PostId = Annotated[str, BeforeValidator(_text_of_id), Field(min_length=1, max_length=REFERENCE_MAX)]
 """A reference to a post: its id, an address of the site, or `type/locale/slug`."""
 PostReference = Annotated[
     PostId, Field(description="Its id, an address of the site or type/locale/slug.")
