@@ -1,6 +1,6 @@
 """The signed head of the chain, and the chain as a file: what an auditor checks without this program.
 
-The signature is Ed25519 (RFC 8032), so that an auditor can check but not sign: the private key stays with the operator.
+The signature is Ed25519 (RFC 8032): an auditor can check it but not sign. The private key stays with the operator.
 """
 
 from __future__ import annotations
