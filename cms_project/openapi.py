@@ -31,6 +31,8 @@ _TAGS: Final = {
     "agent-batches": "One agent on many posts: its progress, and the result for each.",
     "agent-budgets": "What agents may use in a day and in a month.",
     "agent-usage": "What agents used, by day.",
+    "quality": "What people decided on the proposals of agents and AI clients.",
+    "evaluations": "Another model, prompt version or brief compared with the present version of an agent.",
     "ai-settings": "Which providers and models answer where an agent names none.",
     "rehearsals": "What an event or an agent would start on a post.",
     "settings": "Settings of the site, and what follows from them.",
