@@ -130,7 +130,7 @@ def test_a_trace_names_near_addresses_of_published_posts() -> None:
     ("query", "found"),
     [
         ("first-crak", ["a", "b"]),
-        ("furst crack", ["a", "b"]),
+        ("first kcrack", ["a", "b"]),
         ("FIRST CRACK", ["a", "b"]),
         ("first roast", []),
         ("café", ["c"]),
