@@ -123,7 +123,7 @@ class EvaluationRunner(JobRunner[Evaluation]):
         now = (description_of(subjects.champion), description_of(subjects.challenger))
         if now != (job.champion, job.challenger):
             # Answers of different versions would be counted as those of one.
-            raise Conflict(_("The agent was changed while it was evaluated."), code="changed")
+            raise Conflict(_("The agent was changed while it was evaluated."), code="agent_changed")
         return subjects
 
     @transaction.atomic
