@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any, Final, Literal, cast
+from typing import Annotated, Any, Final, Literal, cast
 
 from django.utils import timezone
+from pydantic import BeforeValidator
 
 from content import presenters
 from content.document.changes import ABSENT
@@ -20,9 +21,16 @@ from proofroom.core.tools.pagination import Paged, ToolPage, open_cursor, seal_c
 _TOOL: Final = "list_my_proposals"
 
 
+def _refuse_number(value: object) -> object:
+    # Pydantic reads a number as seconds since 1970.
+    if isinstance(value, int | float) or (isinstance(value, str) and value.strip().isdigit()):
+        raise ValueError("send a time such as 2026-11-30 or 2026-11-30T09:00:00Z")
+    return value
+
+
 class ListMyProposals(Paged):
     state: Literal["open", "accepted", "rejected", "edited"] | None = None
-    since: datetime | None = None
+    since: Annotated[datetime | None, BeforeValidator(_refuse_number)] = None
 
 
 class ListedProposal(Result):
