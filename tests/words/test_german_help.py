@@ -50,6 +50,8 @@ NO_LABELS = {
     "module group": "Modulgruppe",
     "global module": "globales Modul",
     "passkey": "Passkey",
+    "challenger": "Herausforderer",
+    "champion": "Champion",
     "similar changes": "ähnlichen Änderungen",
     "reworded": "umformuliert",
     "not": "nicht",
@@ -133,10 +135,10 @@ def messages() -> dict[str, list[tuple[str, str]]]:
 @cache
 def german_of(label: str) -> list[str]:
     """Return the German texts that an emphasized English text may have. Empty for an unknown text."""
-    if label in NO_LABELS:
-        return [NO_LABELS[label]]
+    # An example, such as "Yes", can also be a label on the same page.
+    others = [NO_LABELS[label]] if label in NO_LABELS else []
     beginnings = {label[:length] for length in range(len(label) + 1)} | {without_end(label)}
-    return [
+    return others + [
         translated
         for beginning in beginnings
         for english, translated in messages().get(beginning, ())
