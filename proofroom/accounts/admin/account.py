@@ -67,7 +67,7 @@ class PreferencesForm(forms.Form):
         label=gettext_lazy("Name me on pages whose AI work I approved"),
         required=False,
         help_text=gettext_lazy(
-            "Where the site discloses AI work, visitors see your username. Otherwise they see only your role."
+            "Where the site discloses AI work, visitors see your username. Otherwise, they see only your role."
         ),
     )
 
