@@ -176,7 +176,7 @@ def _context(read: LayeredPost, parts: Parts, full: bool) -> JsonObject:
     order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
     shared = _shared_props(read, found.values())
     modules: list[Json] = [
-        _module(found[id_], index, layers, shared, full, is_proposed=post.is_placeholder)
+        _module(found[id_], index, layers, shared, full)
         for index, id_ in enumerate(order)
         if parts.has_module(id_)
     ]
@@ -252,13 +252,10 @@ def _module(
     layers: Layers,
     shared: Mapping[str, JsonObject],
     full: bool,
-    *,
-    is_proposed: bool,
 ) -> JsonObject:
     """Return a module with its live props, None if it is not live, and differing staged props.
 
-    With `full` False, staged props are included only for modules that are not live; `changes` has the others. A
-    module of a proposed post has its proposed props instead of the live ones.
+    With `full` False, staged props are included only for modules that are not live; `changes` has the others.
     """
     live = layers.live.module(module.id)
     wire: JsonObject = {"postModuleId": module.id, "type": module.type}
@@ -270,9 +267,7 @@ def _module(
         wire["locked"] = True
     if module.scope != "local":
         wire |= {"scope": module.scope, "globalSlug": module.global_slug}
-    wire["props"] = _props(module if is_proposed else live, shared, full)
-    if is_proposed:
-        return wire
+    wire["props"] = _props(live, shared, full)
     if live is not None and live.overrides:
         wire["overrides"] = present_value(live.overrides, full)
     for name, view in (("reviewProps", layers.review), ("aiReviewProps", layers.ai_review)):
@@ -300,8 +295,8 @@ def _staged(
             continue
         mark = mark_of(view.marks, change.path)
         item: JsonObject = {"path": change.path, "kind": change.kind}
-        # Whole modules are in the list of modules, and what a proposed post has is in its fields.
-        if not isinstance(change.after, ModuleDocument) and not post.is_placeholder:
+        # Whole modules are in the list of modules.
+        if not isinstance(change.after, ModuleDocument):
             item["after"] = present_value(presenters.value_as_json(change.after), full)
         if mark is not None:
             item["by"] = mark.agent_id or mark.user

@@ -133,9 +133,10 @@ class NewMcpToken(Body, answered_by=McpTokenAnswer):
     tool_set: Annotated[
         ToolSet,
         FormField(
-            lambda: forms.ChoiceField(
+            lambda: forms.TypedChoiceField(
                 label=gettext_lazy("Tools in the client’s list"),
                 required=False,
+                empty_value="all",
                 initial="all",
                 choices=[
                     ("all", gettext_lazy("All tools")),

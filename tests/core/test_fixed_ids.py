@@ -60,6 +60,7 @@ TASKS = {
     "agents_app.tasks.prune_transcripts",
     "agents_app.tasks.revert_batch",
     "agents_app.tasks.run_agent",
+    "agents_app.tasks.run_evaluation",
     "agents_app.tasks.sweep_reactions",
     "agents_app.tasks.sweep_runs",
     "agents_app.tasks.test_provider",

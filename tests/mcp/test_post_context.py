@@ -134,10 +134,9 @@ def test_a_proposed_post_shows_what_is_proposed() -> None:
     assert found["post"]["proposed"] is True
     assert "url" not in found["post"]
     prose = next(module for module in found["modules"] if module["type"] == "prose")
-    assert prose["props"]["content"] == {"markdown": "Wait a night.\n"}
-    assert "aiReviewProps" not in prose
+    assert prose["aiReviewProps"]["content"] == {"markdown": "Wait a night.\n"}
     title = next(one for one in found["aiReview"]["changes"] if one["path"] == "post.title")
-    assert "after" not in title
+    assert title["after"] == "Cold brew"
     assert read(post, "seo")["seo"]["title"] == "Cold brew"
     assert post.title not in json.dumps(found)
 

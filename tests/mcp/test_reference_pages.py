@@ -44,14 +44,14 @@ def test_a_table_says_what_the_code_says(name: str, row: str) -> None:
 
 def test_a_new_table_has_the_descriptions_of_the_page() -> None:
     old = (
-        f"{BEGIN}\n\n| `not_found` | 400 | written by hand |\n| `gone` | 404 | no code |\n\n{END}\n"
+        f"{BEGIN}\n\n| `not_found` | 400 | written by hand |\n| `removed_code` | 404 | no code |\n\n{END}\n"
     )
 
     new = render_page("errors.md", old)
 
     assert "\n| `not_found` | 404 | written by hand |\n" in new
     assert f"\n| `slug_taken` | 422 | {UNKNOWN} |\n" in new
-    assert "`gone`" not in new
+    assert "`removed_code`" not in new
 
 
 def test_the_command_writes_every_page(tmp_path: Path) -> None:
