@@ -61,7 +61,7 @@ _TOKEN_FORMAT: Final = re.compile(
 _SECRET_PATH: Final = re.compile(
     r"""(?ix)
       ( (?: / | %2F ) (?:
-          preview
+          preview (?: (?: / | %2F ) changes )?
         | login (?: / | %2F ) (?: invitation | reset | email )
         | calendar
       ) (?: / | %2F ) )
