@@ -403,6 +403,20 @@ def test_links_are_made_and_revoked_in_the_admin() -> None:
     assert ApiClient("translator").get(url).status_code == 403
 
 
+def test_no_chosen_change_is_not_all_changes() -> None:
+    post = staged_post()
+    client = ApiClient("editor")
+    url = f"/admin/content/post/{post.pk}/reviewers/?layer=review"
+    [marker] = re.findall(r'<input type="hidden" name="(chosen)"', client.get(url).content.decode())
+    form = {"do": "create", "name": NAME, "seen": digest_of(post), "expiresInHours": "72"}
+
+    response = client.send_form("POST", url, {**form, marker: "1"})
+
+    assert response.status_code == 422
+    assert "at least one" in response.content.decode()
+    assert not ReviewerLink.objects.exists()
+
+
 def test_old_links_are_deleted_and_advice_stays_longer() -> None:
     post = staged_post()
     silent, answered = invite(post), invite(post)

@@ -127,6 +127,9 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return HttpResponseRedirect(_url(post, view.layer))
     form = ReviewerForm(request.POST if do == "create" else None)
     made: list[str] = []
+    # The form on the review screen has no choice of changes; without one a link shows all of them. Where there is
+    # a choice, none chosen must not mean all.
+    paths = request.POST.getlist("paths")
 
     def create() -> None:
         try:
@@ -135,7 +138,7 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
                 actor=actor_of(request),
                 name=form.cleaned_data["name"],
                 digest=request.POST.get("seen", ""),
-                paths=request.POST.getlist("paths") or None,
+                paths=paths if "chosen" in request.POST else paths or None,
                 hours=form.cleaned_data["expiresInHours"],
             )
         except CmsError as error:
@@ -147,16 +150,15 @@ def reviewers(request: HttpRequest, post_id: UUID) -> HttpResponse:
 
     if form.is_bound:
         save_form(form, create)
-    paths = set(request.POST.getlist("paths"))
     status = 422 if form.errors else 200
     if made:
-        form, paths = ReviewerForm(), set()
+        form, paths = ReviewerForm(), []
     context = {
         "rows": [_row(link, layers.view(Layer(link.layer))) for link in links_of(post)],
         "form": form,
         "made": made,
         "digest": digest_of(view.changes) if view.exists else "",
-        "choices": list(_choices(view, paths)),
+        "choices": list(_choices(view, set(paths))),
         "url": _url(post, view.layer),
         "back": review_url(post, view.layer),
     }
