@@ -7,7 +7,7 @@ addresses and numbers are found by their form, and values of masked fields where
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -64,7 +64,10 @@ _WORDS: Final[Mapping[PersonalDataKind, frozenset[str]]] = {
     ),
 }
 _SPLIT: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_\d]+")
-_EMAIL: Final = re.compile(r"[^\s@<>\"',;:()]+@[^\s@<>\"',;:()]+\.[^\s@<>\"',;:().]+")
+# Begins only after a separator, so that long words take linear time.
+_EMAIL: Final = re.compile(
+    r"(?<![^\s@<>\"',;:()])[^\s@<>\"',;:()]+@[^\s@<>\"',;:()]+\.[^\s@<>\"',;:().]+"
+)
 _PHONE: Final = re.compile(
     # Not a date such as 01.02.2026.
     r"(?<![\w.,-])(?!\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b)"
@@ -93,27 +96,56 @@ class MaskedAnswers:
 
 
 def mask_answers(slug: str, answers: Mapping[str, Json], kinds: Collection[str]) -> MaskedAnswers:
-    """Return the answers to a form without personal data of these kinds. One query."""
-    of_field = _kinds_of_fields(slug)
-    found: set[str] = set()
-    masked: JsonObject = {}
-    repeated: dict[str, PersonalDataKind] = {}
-    for name, value in answers.items():
-        kind = of_field[name] if name in of_field else _kind_of_words(name)
-        if kind is None or kind not in kinds or value in (None, "", False, True):
-            masked[name] = value
-            continue
-        masked[name] = _placeholder(kind)
-        found.add(kind)
-        text = str(value).strip()
-        repeated |= {
-            one: kind
-            for one in (text, *(text.split() if kind == "name" else ()))
-            if len(one) >= _SHORTEST
-        }
-    text_mask = _TextMask(repeated, kinds, found)
-    masked = {name: text_mask.apply(value) for name, value in masked.items()}
-    return MaskedAnswers(masked, frozenset(found))
+    """Return the answers to a form, also nested ones, without personal data of these kinds. One query."""
+    fields = _FieldMask(_kinds_of_fields(slug), kinds)
+    masked = fields.apply(answers)
+    text_mask = _TextMask(fields.repeated, kinds, fields.found)
+    return MaskedAnswers(
+        {name: text_mask.apply(value) for name, value in masked.items()}, frozenset(fields.found)
+    )
+
+
+class _FieldMask:
+    """Replaces the values of fields for personal data. `repeated`: the texts to search for elsewhere."""
+
+    def __init__(
+        self, of_field: Mapping[str, PersonalDataKind | None], kinds: Collection[str]
+    ) -> None:
+        self.found: set[str] = set()
+        self.repeated: dict[str, PersonalDataKind] = {}
+        self._of_field = of_field
+        self._kinds = kinds
+
+    def apply(self, answers: Mapping[str, Json]) -> JsonObject:
+        return {name: self._answer(name, value) for name, value in answers.items()}
+
+    def _answer(self, name: str, value: Json) -> Json:
+        kind = self._of_field[name] if name in self._of_field else _kind_of_words(name)
+        if kind is None or kind not in self._kinds:
+            return self._within(value)
+        if value in (None, "", False, True):
+            return value
+        self.found.add(kind)
+        for text in _texts_in(value):
+            self.repeated |= {
+                one: kind
+                for one in (text, *(text.split() if kind == "name" else ()))
+                if len(one) >= _SHORTEST
+            }
+        return _placeholder(kind)
+
+    def _within(self, value: Json) -> Json:
+        if isinstance(value, Mapping):
+            return self.apply(value)
+        return [self._within(item) for item in value] if isinstance(value, list) else value
+
+
+def _texts_in(value: Json) -> Iterator[str]:
+    if isinstance(value, Mapping | list):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts_in(item)
+    else:
+        yield str(value).strip()
 
 
 class _TextMask:
@@ -134,6 +166,8 @@ class _TextMask:
         self._found = found
 
     def apply(self, value: Json) -> Json:
+        if isinstance(value, Mapping):
+            return {name: self.apply(item) for name, item in value.items()}
         if isinstance(value, list):
             return [self.apply(item) for item in value]
         if not isinstance(value, str) or value in _PLACEHOLDERS:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from agents_app.ai_settings import ai_settings, masked_kinds
 from agents_app.runs.permissions import UNTRUSTED_KEY
 from forms.masking import mask_answers
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 
 _ANSWERS_KEY = "payload"
 _FORM_KEY = "formSlug"
@@ -22,16 +22,18 @@ def mask_submission(payload: JsonObject) -> tuple[JsonObject, frozenset[str]]:
     No query without a submission, two with one.
     """
     context = payload.get("context")
-    untrusted = context.get(UNTRUSTED_KEY) if isinstance(context, Mapping) else None
-    if not isinstance(context, Mapping) or not isinstance(untrusted, Mapping):
+    if not isinstance(context, Mapping) or UNTRUSTED_KEY not in context:
         return payload, frozenset()
     kinds = masked_kinds(ai_settings())
-    slug, answers = untrusted.get(_FORM_KEY), untrusted.get(_ANSWERS_KEY)
+    untrusted = context[UNTRUSTED_KEY]
+    given = untrusted if isinstance(untrusted, Mapping) else {}
+    slug, answers = given.get(_FORM_KEY), given.get(_ANSWERS_KEY)
+    hidden: Json
     if isinstance(slug, str) and isinstance(answers, Mapping):
         found = mask_answers(slug, answers, kinds)
-        hidden: JsonObject = {**untrusted, _ANSWERS_KEY: found.answers}
+        hidden = {**given, _ANSWERS_KEY: found.answers}
     else:
-        # A caller's own object, whose keys are all that is known of it.
-        found = mask_answers("", untrusted, kinds)
-        hidden = found.answers
+        # A caller's own value, of which at most the keys are known.
+        found = mask_answers("", {UNTRUSTED_KEY: untrusted}, kinds)
+        hidden = found.answers[UNTRUSTED_KEY]
     return {**payload, "context": {**context, UNTRUSTED_KEY: hidden}}, found.kinds

@@ -13,6 +13,7 @@ from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun
 from agents_app.runs import execution
 from agents_app.runs.creation import create_run
+from agents_app.runs.submission_masking import mask_submission
 from forms.masking import PERSONAL_DATA_KINDS
 from proofroom.core.actor import Actor
 from proofroom.core.tools import all_tools, get_tool
@@ -125,3 +126,19 @@ def test_the_activity_log_of_clients_has_no_answers(fake: FakeProvider) -> None:
     told = call_raw(tool, replace(actor, diagnoses=True), {"format": "full"}).body.decode()
     assert "form.submitted" in told
     assert "ana@example.org" not in told
+
+
+@pytest.mark.parametrize(
+    "untrusted",
+    [
+        {"person": {"email": "ana@example.org"}},
+        {"formSlug": "contact", "payload": [{"email": "ana@example.org"}]},
+        ["ana@example.org"],
+        "From ana@example.org",
+    ],
+)
+def test_a_callers_own_value_is_masked_whatever_its_form(untrusted: Any) -> None:
+    payload, kinds = mask_submission({"context": {"untrusted": untrusted}})
+
+    assert "ana@" not in str(payload)
+    assert kinds == {"email"}

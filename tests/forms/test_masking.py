@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -104,3 +105,31 @@ def test_a_label_of_one_language_is_enough() -> None:
 )
 def test_the_kind_of_a_field(name: str, label: str, type_: Any, kind: str | None) -> None:
     assert kind_of_field(Field(name=name, label=label, type=type_)) == kind
+
+
+def test_nested_answers_are_masked_too() -> None:
+    found = mask_answers(
+        "contact",
+        {
+            "person": {"email": "ana@example.org", "name": {"first": "Ana", "last": "Kovač"}},
+            "others": [{"phone": 491701234567}, "max@firm.example"],
+            "message": "Kovač here, 491701234567.",
+        },
+        PERSONAL_DATA_KINDS,
+    )
+
+    assert found.answers == {
+        "person": {"email": "[email]", "name": "[name]"},
+        "others": [{"phone": "[phone]"}, "[email]"],
+        "message": "[name] here, [phone].",
+    }
+    assert found.kinds == {"email", "name", "phone"}
+
+
+@pytest.mark.parametrize("text", ["a" * 10_000, "a" * 5_000 + "@" + "." * 5_000])
+def test_long_words_take_linear_time(text: str) -> None:
+    begin = time.process_time()
+
+    mask_answers("contact", {"message": text}, PERSONAL_DATA_KINDS)
+
+    assert time.process_time() - begin < 0.3
