@@ -53,14 +53,23 @@ class QualityPeriod:
 def read_period(first: date | None, last: date | None) -> QualityPeriod:
     """Return the period; without days the last twelve weeks. Raises `RuleViolation` on `from`."""
     last = last or datetime.now(UTC).date()
-    if first is None:
-        # Whole weeks, so that the first column of the chart is not shorter than the others.
-        monday = last - timedelta(days=last.weekday())
-        first = monday - timedelta(weeks=DEFAULT_WEEKS - 1)
+    try:
+        _end_of(last)
+        if first is None:
+            # Whole weeks, so that the first column of the chart is not shorter than the others.
+            monday = last - timedelta(days=last.weekday())
+            first = monday - timedelta(weeks=DEFAULT_WEEKS - 1)
+    except OverflowError:
+        raise invalid("from", _("Enter a valid date.")) from None
     if not 0 <= (last - first).days < MAX_DAYS:
         text = _("from and to must span 1 to %(most)s days, and from must come first.")
         raise invalid("from", text % {"most": MAX_DAYS})
     return QualityPeriod(first, last)
+
+
+def _end_of(day: date) -> datetime:
+    """Return the end of a day (UTC). Raises `OverflowError` for the last day that there is."""
+    return datetime.combine(day, time(), UTC) + timedelta(days=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,7 +263,7 @@ def _grouped(rows: Iterable[Decision], key: Callable[[Decision], K]) -> dict[K, 
 
 def _runs(period: QualityPeriod) -> dict[str, RunFigures]:
     begin = datetime.combine(period.first, time(), UTC)
-    end = datetime.combine(period.last, time(), UTC) + timedelta(days=1)
+    end = _end_of(period.last)
     rows = (
         AgentRun.objects.filter(created_at__gte=begin, created_at__lt=end, is_dry=False)
         .order_by()

@@ -304,6 +304,12 @@ def test_a_period_has_two_ends_and_a_limit() -> None:
         read_period(date(2029, 1, 1), date(2031, 3, 11))
 
 
+@pytest.mark.parametrize("days", ["from=9999-12-30&to=9999-12-31", "to=0001-01-01"])
+def test_days_at_the_ends_of_the_calendar_are_refused(days: str) -> None:
+    for path in (f"/api/quality?{days}", f"/api/quality/changes?{days}", f"/admin/quality/?{days}"):
+        assert ApiClient("admin").get(path).status_code == 422, path
+
+
 def test_quality_needs_its_permission() -> None:
     with pytest.raises(NotAllowed):
         measure_quality(period=read_period(None, None), actor=make.actor("editor"))
