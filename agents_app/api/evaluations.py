@@ -32,6 +32,7 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import LOCATION, PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.errors import invalid
 
 EVALUATION_LIST: Final = list_of(EvaluationAnswer, "Evaluations, latest first.")
 
@@ -66,6 +67,9 @@ class EvaluationViewSet(ApiViewSet):
         page = page_of(request)
         rows = list_evaluations(self.actor)
         if agent_id := request.query_params.get("agentId", ""):
+            # PostgreSQL refuses NUL in a text parameter.
+            if "\x00" in agent_id:
+                raise invalid("agentId", "agentId must be the id of an agent.")
             rows = rows.filter(agent_id=agent_id[:80])
         found = [evaluation_answer(job) for job in rows[page.slice]]
         return Response(page.envelope(found, rows.count()))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
+from typing import Final
 
 from django.utils.translation import gettext as _
 
@@ -21,6 +23,7 @@ from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 
 NO_BRIEF = "none"
+_VERSION: Final = re.compile(r"[0-9]{1,9}", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +95,7 @@ def find_briefs(text: str) -> BriefSet:
         return BriefSet(())
     id_, _colon, version = text.partition(":")
     row = find_by_id(Brief.objects.all(), id_)
-    if row is None or not ((version.isascii() and version.isdigit()) or not version):
+    if row is None or (version and not _VERSION.fullmatch(version)):
         raise invalid("brief", _("Name a brief by its ID, or its ID, a colon and a version."))
     if version and int(version) != row.version:
         try:

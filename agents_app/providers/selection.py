@@ -31,6 +31,7 @@ DEFAULT_MEDIA_MODELS: Final = {
     id_: one.media_model for id_, one in all_vendors().items() if one.media_model
 }
 
+MODEL_NAME_MAX: Final = 120
 _NOTHING_CHOSEN: Final = LlmConfig.model_validate({"systemPrompt": "None."})
 
 
@@ -90,7 +91,9 @@ def config_with_model(config: LlmConfig, model: str) -> LlmConfig:
     provider, _, name = model.partition(":")
     if provider not in (*DEFAULT_MODELS, DEMO_PROVIDER) or (not name and provider != DEMO_PROVIDER):
         known = ", ".join((*DEFAULT_MODELS, DEMO_PROVIDER))
-        raise ProviderError(f"{model!r} is no provider:model; providers are {known}.")
+        raise ProviderError(f"{model[:80]!r} is no provider:model; providers are {known}.")
+    if len(name) > MODEL_NAME_MAX:
+        raise ProviderError(f"The name of a model has at most {MODEL_NAME_MAX} characters.")
     changes: dict[str, object] = {"provider_text": provider, "model_text": name or None}
     if provider != _key_owner(config):
         # The key in the agent's file must not be sent to another provider.

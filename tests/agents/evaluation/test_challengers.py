@@ -73,6 +73,17 @@ def test_the_challenger_answers_its_share_with_proposals_of_its_own(openai: Any)
     assert event.payload == {"id": AGENT, "model": CHEAP, "prompt": None, "share": 100}
 
 
+@pytest.mark.parametrize("part", ["challenger", "champion"])
+def test_a_name_longer_than_any_model_is_refused(part: str, openai: Any) -> None:
+    openai(Reply(output=FIRST))
+    share = {"share": 5} if part == "challenger" else {"confirmed": True}
+
+    answer = change({part: {"model": f"openai:{'x' * 121}", **share}})
+
+    assert answer.status_code == 422, answer.content
+    assert list(answer.json()["details"]) == [f"{part}.model"]
+
+
 def test_all_tries_of_a_run_have_the_same_version(openai: Any) -> None:
     openai(Reply(output=FIRST))
     change({"challenger": {"model": CHEAP, "share": 50}})

@@ -18,6 +18,7 @@ from proofroom.core.errors import CmsError, Conflict, NotAllowed
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.evaluation.conftest import FIRST, OTHER
+from tests.api_client import ApiClient
 from tests.fake_provider import Reply
 
 pytestmark = pytest.mark.django_db
@@ -242,3 +243,28 @@ def test_evaluations_need_their_permission(decided_run: Any) -> None:
         start(actor=make.actor("editor"))
     with pytest.raises(CmsError):
         start(actor=make.agent_actor(AGENT))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("model", f"openai:{'x' * 121}"),
+        ("brief", f"BRIEF:{'9' * 5000}"),
+        ("brief", f"BRIEF:{'0' * 60}1"),
+        ("prompt", "x" * 5000),
+    ],
+)
+def test_values_of_any_length_are_refused_by_name(decided_run: Any, name: str, value: str) -> None:
+    decided_run()
+    sent = {"agentId": "seo-specialist", name: value.replace("BRIEF", str(make.brief().pk))}
+
+    answer = ApiClient("admin").send("POST", "/api/evaluations", {**sent, "budget": 1})
+
+    assert answer.status_code == 422, answer.content
+    assert list(answer.json()["details"]) == [name]
+
+
+def test_an_id_with_nul_is_refused() -> None:
+    answer = ApiClient("admin").read("/api/evaluations?agentId=%00", expect=422)
+
+    assert list(answer["details"]) == ["agentId"]
