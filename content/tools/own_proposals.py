@@ -16,7 +16,7 @@ from content.tools.rich_text import present_value
 from proofroom.core.actor import Actor
 from proofroom.core.json import Json, JsonObject, format_time
 from proofroom.core.tools import Result, tool
-from proofroom.core.tools.pagination import Paged, ToolPage, open_cursor, seal_cursor
+from proofroom.core.tools.pagination import Paged, ToolPage, open_cursor, seal_cursor, select_fields
 
 _TOOL: Final = "list_my_proposals"
 
@@ -73,8 +73,9 @@ def list_my_proposals(actor: Actor, arguments: ListMyProposals) -> JsonObject:
         after=after,
         limit=arguments.limit,
     )
+    rows = [_present(one, arguments.is_full) for one in page.items]
     answer: JsonObject = {
-        "items": [_present(one, arguments.is_full) for one in page.items],
+        "items": [*select_fields(arguments, _TOOL, rows)],
         "total": page.total,
     }
     if page.has_more:

@@ -57,6 +57,18 @@ def drop(post: Post, *paths: str, note: str = "") -> None:
     )
 
 
+def test_fields_choose_what_rows_have() -> None:
+    post = make.post()
+    propose(post, metaTitle="Shorter")
+
+    [row] = done(LIST, client(), fields=["state"])["items"]
+
+    assert row == {"postId": str(post.pk), "state": "open"}
+    code, text = refused(LIST, client(), fields=["stat"])
+    assert code == "unknown_field"
+    assert "'state'" in text
+
+
 def rows(principal: Principal | None = None, **arguments: Any) -> list[dict[str, Any]]:
     found = done(LIST, principal or client(), **arguments)
     assert found["total"] >= len(found["items"])
