@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from media.metadata import clean_alt_text
 from media.models import AltTextProposal, AltTextState, Asset, MediaReference
-from media.scopes import visible_assets
+from media.scopes import require_changeable, visible_assets
 from media.services.update import find_asset, update_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -71,6 +71,8 @@ def propose_alt_text(
     if not asset.mime.startswith("image/"):
         raise invalid("mediaId", _("Only images have an alt text."))
     _require_inside(asset, actor)
+    # Pages outside of the actor's scope would show the text, too.
+    require_changeable(asset, actor)
     before = present_alt_text(asset, locale)
     if text == before and not asset.is_decorative:
         message = _("The image has this alt text already.")

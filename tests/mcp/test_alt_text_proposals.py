@@ -180,6 +180,18 @@ def test_a_file_that_cannot_be_seen_has_no_proposals() -> None:
     assert client.get(f"/api/media/{asset.pk}/alt-text-proposals").status_code == 404
 
 
+def test_a_file_on_pages_outside_of_the_scope_gets_no_proposal() -> None:
+    asset = make.image(alt_text="Old")
+    make.post(featuredMediaId=str(asset.pk))
+    make.post("Page", slug="page", type="page", featuredMediaId=str(asset.pk))
+    before = proposed(asset)
+    scope = ContentScope(types=frozenset({"page"}))
+    make.site_role("pages", "posts.view", "media.view", "media.edit", "posts.edit", scope=scope)
+
+    assert refused(TOOL, by("pages"), mediaId=str(asset.pk), alt="x")[0] == "outside_of_scope"
+    assert state_of(before) == AltTextState.WAITING
+
+
 def test_proposals_by_api() -> None:
     asset = make.image(alt_text="Old")
     proposal, client = proposed(asset, reason="Better"), ApiClient("editor")
