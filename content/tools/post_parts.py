@@ -99,7 +99,7 @@ class Parts:
 
 
 def _is_single(name: str) -> bool:
-    return name.startswith(MODULE_PREFIX) and name != f"{MODULE_PREFIX}<id>"
+    return name.startswith(MODULE_PREFIX)
 
 
 def seo_part(document: PostDocument) -> JsonObject:

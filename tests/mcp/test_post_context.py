@@ -88,6 +88,7 @@ def test_unknown_parts_and_modules_are_refused_with_what_is_known() -> None:
     code, text = refused(READ, postId=str(post.pk), parts=[f"module:{uuid4()}"])
     assert code == "not_found"
     assert "parts: [outline] names its modules" in text
+    assert "no module <id>" in refused(READ, postId=str(post.pk), parts=["module:<id>"])[1]
     assert "no part 'module:'" in refused(READ, postId=str(post.pk), parts=["module:"])[1]
 
 
