@@ -36,9 +36,11 @@ def interval_text(found: Range | None, decimals: int) -> str:
     """Return an interval of differences as text, or that there are too few to tell."""
     if found is None:
         return _("Too few to tell")
+    # Rounded first, so that zero has no sign.
+    rounded = {"low": round(found.low, decimals), "high": round(found.high, decimals)}
     ends = {
         name: ("+" if value > 0 else "\N{MINUS SIGN}" if value < 0 else "")
-        + number_format(abs(round(value, decimals)), decimals)
-        for name, value in (("low", found.low), ("high", found.high))
+        + number_format(abs(value), decimals)
+        for name, value in rounded.items()
     }
     return _("%(low)s to %(high)s") % ends

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Final
+from typing import Annotated, Any
 
 from django import forms
-from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy
 from pydantic import Field
 
@@ -21,6 +19,7 @@ from proofroom.accounts.token_fields import (
 )
 from proofroom.core.api.body import Body, Words
 from proofroom.core.tools import all_tools
+from proofroom.core.tools.group_labels import tool_group_label
 from proofroom.core.validation.form_fields import FormField
 
 
@@ -46,24 +45,11 @@ class AccountWithRoleField(AccountField):
         return f"{user.username} ({user.role})"
 
 
-_GROUPS: Final[Mapping[str, Promise]] = {
-    "agents": gettext_lazy("Agents"),
-    "context": gettext_lazy("Context"),
-    "diagnostics": gettext_lazy("Diagnostics"),
-    "layout": gettext_lazy("Layout"),
-    "media": gettext_lazy("Media"),
-    "posts": gettext_lazy("Posts"),
-    "previews": gettext_lazy("Previews"),
-    "taxonomies": gettext_lazy("Taxonomies"),
-    "translations": gettext_lazy("Translations"),
-}
-
-
 def tool_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the tools by group."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for tool in all_tools():
-        label = str(_GROUPS.get(tool.group, tool.group.capitalize()))
+        label = tool_group_label(tool.group)
         groups.setdefault(label, []).append((tool.name, tool.name))
     return sorted(groups.items())
 

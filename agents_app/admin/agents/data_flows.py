@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_safe
 
 from agents_app.admin.agents.definition_labels import provider_and_model_label
@@ -14,9 +16,18 @@ from agents_app.admin.labels import SCOPE_LABELS
 from agents_app.data_flows import SentData, data_flows
 from agents_app.models import AgentSwitch
 from agents_app.runs.labels import tool_label
+from content.document.labels import field_label
 from forms.masking import labels_of_kinds
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, service_errors_as_http
+from proofroom.core.tools.group_labels import tool_group_label
+
+_FIELD_LABELS: Final[Mapping[str, Promise]] = {
+    "type": gettext_lazy("Type"),
+    "locale": gettext_lazy("Language"),
+    "status": gettext_lazy("Status"),
+    "customFields": gettext_lazy("Custom fields"),
+}
 
 
 @require_safe
@@ -41,7 +52,7 @@ def show_data_flows(request: HttpRequest) -> HttpResponse:
             for flow in found.agents
         ],
         "client_tools": [
-            (group, [tool_label(name) for name in tools])
+            (tool_group_label(group), [tool_label(name) for name in tools])
             for group, tools in found.client_tools.items()
         ],
         "submission_tools": [tool_label(name) for name in found.submission_tools],
@@ -57,7 +68,7 @@ def _rows(found: Sequence[SentData]) -> list[dict[str, Any]]:
             "label": one.label,
             "fields": [tool_label(name) for name in one.fields]
             if one.kind == "tools"
-            else one.fields,
+            else [_FIELD_LABELS.get(name) or field_label("", name) for name in one.fields],
             "scopes": [SCOPE_LABELS[scope] for scope in one.scopes],
             "masked": labels_of_kinds(one.masked),
         }

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name, format_money
-from agents_app.admin.quality.labels import share_label
+from agents_app.admin.quality.labels import field_title, model_title, share_label
 from agents_app.definitions.agents import all_agents
 from agents_app.evaluation.questions import StoredAnswer
 from agents_app.evaluation.report import PartFigures, SideFigures, report_of
@@ -33,6 +33,7 @@ from agents_app.evaluation.services import (
 )
 from agents_app.models import Evaluation, EvaluationItem, ItemState, PromptVersion
 from agents_app.models.evaluation import MODEL_MAX
+from agents_app.quality.decisions import field_of
 from analytics.experiments.confidence import Range
 from analytics.experiments.sentences import points
 from content.document.differences import Segment, diff_text
@@ -211,7 +212,9 @@ def _evaluation_page(request: HttpRequest, evaluation_id: str) -> HttpResponse:
         "agent": agent_name(job.agent_id),
         "look": look,
         "state": state,
-        "candidate": candidate_label(job),
+        "champion": model_title(job.champion["model"]),
+        "challenger": model_title(job.challenger["model"]),
+        "brief": _brief_label(job),
         "spent": format_money(job.spent),
         "budget": format_money(job.budget),
         "report": report,
@@ -229,13 +232,19 @@ def _evaluation_page(request: HttpRequest, evaluation_id: str) -> HttpResponse:
 
 
 def candidate_label(job: Evaluation) -> str:
-    """Return what differs from the present version."""
+    """Return what differs from the current version."""
     parts = (
-        job.model,
+        model_title(job.model) if job.model else "",
         _("prompt %(version)s") % {"version": job.prompt} if job.prompt else "",
-        (_("no brief") if job.brief == "none" else _("another brief")) if job.brief else "",
+        _brief_label(job),
     )
     return ", ".join(part for part in parts if part)
+
+
+def _brief_label(job: Evaluation) -> str:
+    if not job.brief:
+        return ""
+    return _("no brief") if job.brief == "none" else _("another brief")
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,7 +324,7 @@ class AnswerView:
 class PathView:
     """A decided path with the answers of the champion and the challenger."""
 
-    path: str
+    field: str
     is_approved: bool
     is_held_out: bool
     approved: str
@@ -384,7 +393,7 @@ def _path_view(path: str, item: EvaluationItem, approved: dict[str, Json]) -> Pa
         for one in cast(StoredAnswer, side)["paths"]
         if one["path"] == path
     ]
-    return PathView(path, path in approved, any(held_out), wanted, answers)
+    return PathView(field_title(field_of(path)), path in approved, any(held_out), wanted, answers)
 
 
 def _answer_view(

@@ -14,6 +14,7 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.formats import date_format
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -23,6 +24,7 @@ from agents_app.admin.quality.labels import (
     ShareLabel,
     acceptance_label,
     distance_label,
+    field_title,
     heeded_label,
     minutes_label,
     money_label,
@@ -38,6 +40,7 @@ from agents_app.quality.figures import (
     read_period,
 )
 from agents_app.quality.names import post_titles, subject_names
+from proofroom.core.actor import Actor
 from proofroom.core.admin.charts import HEIGHT, Upright, upright
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.errors import RuleViolation
@@ -178,6 +181,8 @@ def quality_changes(request: HttpRequest) -> HttpResponse:
         "is_complete": found.is_complete,
         "lines": [_change_line(row, names, titles) for row in page],
         "outcomes": OUTCOME_LABELS.items(),
+        "limits": _limits(query.only, actor_of(request)),
+        "all_url": query.url("quality-changes"),
     }
     return _page(request, "admin/quality/changes.html", _("Decided changes"), context, query)
 
@@ -212,7 +217,9 @@ def _details(row: SubjectRow, query: QualityQuery) -> dict[str, Any]:
     parts = ((_("Champion"), row.figures.champion), (_("Challenger"), row.figures.challenger))
     return {
         "fields": [
-            _tally_row(name, one, query.url("quality-changes", **{kind: id_, "field": name}))
+            _tally_row(
+                field_title(name), one, query.url("quality-changes", **{kind: id_, "field": name})
+            )
             for name, one in fields
         ],
         "parts": [_tally_row(name, one, "") for name, one in parts if one is not None],
@@ -242,11 +249,26 @@ def _columns(row: SubjectRow, query: QualityQuery) -> list[WeekColumn]:
     ]
 
 
+def _limits(only: QualityFilter, actor: Actor) -> list[str]:
+    """Return what the list is limited to besides its form, as labels."""
+    subjects = [
+        Subject(kind, id_) for kind, id_ in (("agent", only.agent), ("client", only.client)) if id_
+    ]
+    names = subject_names(subjects, actor) if subjects else {}
+    limits = [names[one] for one in subjects]
+    if only.field:
+        limits.append(field_title(only.field))
+    if only.week is not None:
+        limits.append(_("week from %(day)s") % {"day": date_format(only.week, "SHORT_DATE_FORMAT")})
+    return limits
+
+
 @dataclass(frozen=True, slots=True)
 class ChangeLine:
     """A decided change in the list."""
 
     decision: Decision
+    field: str
     name: str
     title: str
     post_url: str
@@ -262,6 +284,7 @@ def _change_line(
     title = titles.get(row.post_id, "")
     return ChangeLine(
         decision=row,
+        field=field_title(row.field),
         name=names[row.subject],
         title=title or _("(deleted)"),
         post_url=post_urls("change")(row.post_id) if title else "",

@@ -13,6 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from agents_app.admin.agents.definition_labels import provider_and_model_label
 from agents_app.agent_status import Agent, find_agent
 from agents_app.evaluation.challengers import NEEDED, NewVersion, promote_version, set_challenger
 from agents_app.models import AgentSwitch
@@ -100,7 +101,7 @@ def agent_versions(request: HttpRequest, agent_id: str) -> HttpResponse:
         "agent": found.definition,
         "found": found,
         "row": row,
-        "text": found.text,
+        "text": provider_and_model_label(found.text),
         "challenger_form": challenger,
         "promotion_form": promotion,
         "evaluate_url": reverse("admin:agents_app_evaluation_add") + f"?agentId={agent_id}"

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from agents_app.admin.labels import agent_name
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.versions import load_versions
 from agents_app.evaluation.runner import EVALUATIONS
@@ -39,8 +40,8 @@ def test_the_page_lists_proposers_and_opens_one(client: Client, decided_run: Any
 
     assert "agent=seo-specialist" in page
     assert "Too few to tell" in page
-    assert "post.metaTitle" in one
-    assert "post.excerpt" in one
+    assert ">Meta title</a>" in one
+    assert ">Excerpt</a>" in one
     assert "<q>No.</q>" in one
     assert "<svg" in one
 
@@ -50,8 +51,9 @@ def test_the_changes_behind_a_figure_are_listed(client: Client, decided_run: Any
 
     page = client.get(f"{QUALITY}changes/?agent={AGENT}&outcome=rejected").content.decode()
 
-    assert "post.excerpt" in page
-    assert "post.metaTitle" not in page
+    assert "<td>Excerpt</td>" in page
+    assert "<td>Meta title</td>" not in page
+    assert f"<strong>{agent_name(AGENT)}</strong>" in page
     assert reverse("admin:agents_app_agentrun_change", args=[run.pk]) in page
     none = client.get(f"{QUALITY}changes/?field=post.slug").content.decode()
     assert "No decided changes" in none
@@ -104,7 +106,10 @@ def test_an_evaluation_is_started_followed_and_read(client: Client, decided_run:
     assert "Filter coffee by hand" in page
     assert "<ins" in page
     assert "Promote this version" in page
-    assert CHEAP in client.get(reverse("admin:agents_app_evaluation_changelist")).content.decode()
+    assert (
+        "OpenAI gpt-4.1-mini"
+        in client.get(reverse("admin:agents_app_evaluation_changelist")).content.decode()
+    )
 
 
 def test_an_evaluation_that_cannot_start_says_why_at_the_field(
