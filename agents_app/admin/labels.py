@@ -15,6 +15,7 @@ from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
 from agents_app.runs.labels import format_duration, format_money, format_tokens
 from proofroom.core.agent_directory import agent_name
+from proofroom.core.models import Event
 
 __all__ = [
     "SCOPE_LABELS",
@@ -55,6 +56,11 @@ SCOPE_LABELS: Final[Mapping[Scope, Promise]] = {
 
 def is_demo(run: AgentRun) -> bool:
     return run.provider == _DEMO
+
+
+def actor_label(event: Event) -> str:
+    """Return the name of the person or agent that caused an event; of an agent not its account's name."""
+    return agent_name(event.agent_id) if event.agent_id else event.actor_name
 
 
 def model_label(run: AgentRun) -> str:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from agents_app.admin.labels import agent_name, format_money
 from agents_app.admin.quality.labels import field_title, model_title, share_label
+from agents_app.admin.quality.model_field import model_field
 from agents_app.definitions.agents import all_agents
 from agents_app.evaluation.questions import StoredAnswer
 from agents_app.evaluation.report import PartFigures, SideFigures, report_of
@@ -32,7 +33,6 @@ from agents_app.evaluation.services import (
     start_evaluation,
 )
 from agents_app.models import Evaluation, EvaluationItem, ItemState, PromptVersion
-from agents_app.models.evaluation import MODEL_MAX
 from agents_app.quality.decisions import field_of
 from analytics.experiments.confidence import Range
 from analytics.experiments.sentences import points
@@ -63,19 +63,14 @@ _MAX_CHARACTERS: Final = 4_000
 
 
 class EvaluationForm(forms.Form):
-    """The version to compare with the present one, and the limits."""
+    """The version to compare with the current one, and the limits."""
 
     agentId = forms.ChoiceField(label=gettext_lazy("Agent"))
-    model = forms.CharField(
-        label=gettext_lazy("Model"),
-        required=False,
-        max_length=MODEL_MAX,
-        help_text=gettext_lazy("As provider:model. Empty: the present model."),
-    )
+    model = model_field()
     prompt = forms.ChoiceField(
         label=gettext_lazy("Prompt version"),
         required=False,
-        help_text=gettext_lazy("Versions that the agents’ runs have used."),
+        help_text=gettext_lazy("Prompts that runs have used. Choose one of the agent above."),
     )
     brief = forms.ChoiceField(label=gettext_lazy("Editorial brief"), required=False)
     sample = forms.IntegerField(
@@ -92,7 +87,7 @@ class EvaluationForm(forms.Form):
         max_digits=10,
         decimal_places=6,
         initial=Decimal("1.00"),
-        help_text=gettext_lazy("The evaluation stops before it would be passed."),
+        help_text=gettext_lazy("The evaluation stops before it costs more."),
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -106,7 +101,7 @@ class EvaluationForm(forms.Form):
             self,
             "prompt",
             [
-                ("", _("The present one")),
+                ("", _("The current one")),
                 *(
                     (digest, f"{agent_name(agent_id)}: {digest}, {at:%Y-%m-%d}")
                     for digest, agent_id, at in rows
@@ -117,7 +112,7 @@ class EvaluationForm(forms.Form):
             self,
             "brief",
             [
-                ("", _("The present ones")),
+                ("", _("The current ones")),
                 ("none", _("No brief")),
                 *((str(pk), name) for pk, name in briefs),
             ],
@@ -136,9 +131,10 @@ class EvaluationAdmin(FormAdmin[Evaluation]):
     add_title = gettext_lazy("Evaluate an agent")
     add_button = gettext_lazy("Start")
     add_form = EvaluationForm
+    add_template = "admin/quality/evaluate.html"
     empty_words = gettext_lazy(
-        "An evaluation asks another model, prompt version or brief the questions of decided runs, "
-        "and compares its answers with what people decided."
+        "An evaluation repeats decided runs with another model, prompt version or brief, and "
+        "compares the answers with what people decided."
     )
     list_display = ("agent", "candidate", "progress", "price", "started", "outcome")
     list_display_links = ("agent",)

@@ -50,6 +50,7 @@ PERMISSION: Final = "quality.view"
 _CHANGES_PER_PAGE: Final = 50
 _TEXT_MAX: Final = 200
 _MAX_NAMED: Final = 6
+_MIN_PLACES: Final = 8
 OUTCOME_LABELS: Final[Mapping[str, Promise]] = {
     DecisionOutcome.ACCEPTED: gettext_lazy("Accepted"),
     DecisionOutcome.EDITED: gettext_lazy("Accepted with edits"),
@@ -235,13 +236,15 @@ def _tally_row(name: str, found: Tallied, url: str) -> TallyRow:
 def _columns(row: SubjectRow, query: QualityQuery) -> list[WeekColumn]:
     kind, id_ = row.figures.subject
     weeks = list(row.figures.weeks.items())
+    # Few weeks have narrow columns at the right, beside the labels of the scale.
+    places = max(len(weeks), _MIN_PLACES)
     every = -(-len(weeks) // _MAX_NAMED)
     return [
         WeekColumn(
             week=week,
             tally=found,
             acceptance=acceptance_label(found).share,
-            drawn=upright(place, len(weeks), 100 * (found.acceptance or 0), 100),
+            drawn=upright(places - len(weeks) + place, places, 100 * (found.acceptance or 0), 100),
             is_named=place % every == every // 2,
             url=query.url("quality-changes", **{kind: id_, "week": week}),
         )

@@ -14,10 +14,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from agents_app.admin.agents.definition_labels import provider_and_model_label
+from agents_app.admin.quality.model_field import model_field
 from agents_app.agent_status import Agent, find_agent
 from agents_app.evaluation.challengers import NEEDED, NewVersion, promote_version, set_challenger
 from agents_app.models import AgentSwitch
-from agents_app.models.evaluation import MODEL_MAX
 from agents_app.runs.prompt import prompt_versions
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import (
@@ -36,12 +36,7 @@ _MAX_VERSIONS: Final = 50
 class VersionForm(forms.Form):
     """A model and a prompt of the agent."""
 
-    model = forms.CharField(
-        label=gettext_lazy("Model"),
-        required=False,
-        max_length=MODEL_MAX,
-        help_text=gettext_lazy("As provider:model. Empty: the present model."),
-    )
+    model = model_field()
     prompt = forms.ChoiceField(label=gettext_lazy("Prompt version"), required=False)
 
     def __init__(self, *args: Any, agent_id: str, **kwargs: Any) -> None:
@@ -50,7 +45,7 @@ class VersionForm(forms.Form):
         field = self.fields["prompt"]
         if isinstance(field, forms.ChoiceField):
             field.choices = [
-                ("", _("The present one")),
+                ("", _("The current one")),
                 *((digest, f"{digest}, {at:%Y-%m-%d}") for digest, at in rows),
             ]
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.labels import agent_name
+from agents_app.admin.labels import actor_label, agent_name
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.reactions.outcomes import outcome_of
 from agents_app.runs.causes import Cause, causes_of_post, causes_of_run
@@ -122,6 +122,6 @@ def _node(
         kind_label=str(_KINDS["event"]),
         label=in_words(kind.label) if kind is not None and is_known else "",
         at=one.at,
-        by=one.event.actor_name if one.event is not None and is_known else "",
+        by=actor_label(one.event) if one.event is not None and is_known else "",
         effects=effects,
     )

@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.labels import agent_name
+from agents_app.admin.labels import actor_label, agent_name
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
@@ -80,7 +80,7 @@ def _station(request: HttpRequest, link: ChainLink, *, is_self: bool = False) ->
     kind = find_kind(link.event.name) if link.event else None
     if link.event is None or kind is None or not may(request, kind.permission):
         return Station(_("Event"), link.at)
-    return Station(in_words(kind.label), link.at, by=link.event.actor_name)
+    return Station(in_words(kind.label), link.at, by=actor_label(link.event))
 
 
 @require_GET
