@@ -33,6 +33,7 @@ from agents_app.providers.interface import Toolbox
 from content.document.post_fields import POST_FIELDS
 from proofroom.core.i18n.words import IN_WORD, LETTER, compile_pattern
 from proofroom.core.json import Json, JsonObject
+from proofroom.definitions import modules as module_types
 from proofroom.definitions.richtext.nodes import children, kind, to_text
 
 
@@ -229,14 +230,20 @@ def propose_search_texts(post: Values, modules: Sequence[Values]) -> JsonObject:
         if value and value != present:
             patch[name] = value
     edits: list[Json] = []
-    names = [*patch]
+    names = [POST_FIELDS[name].label.lower() for name in patch]
     for module in modules:
         values = _module_values(module, post, modules)
         if values:
             edits.append(edit_of(module, values))
-            names.append(f"the {module['type']}")
+            names.append(_module_name(str(module["type"])))
     what = f"Changed {', '.join(names)}." if names else "Found nothing to change."
     return {"post": patch, "modules": edits, "summary": f"{what} {NOTE}"}
+
+
+def _module_name(type_name: str) -> str:
+    """Return the name of a module in a sentence, such as "the hero"."""
+    found = module_types.get(type_name)
+    return f"the {(found.label if found else type_name).lower()}"
 
 
 def _fits(name: str, value: str) -> bool:
