@@ -9,6 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from agents_app.admin.labels import agent_name
+from agents_app.admin.quality.labels import field_title
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.versions import load_versions
 from agents_app.evaluation.runner import EVALUATIONS
@@ -199,3 +200,38 @@ def test_a_version_that_cannot_answer_is_refused_at_its_field(client: Client, op
     assert answer.status_code == 422
     assert "no provider:model" in answer.content.decode()
     assert not AgentRun.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("field", "title"),
+    [
+        ("post.metaTitle", "Meta title"),
+        ("post.taxonomyTermIds", "Terms"),
+        ("post.customFields.unknown", "unknown"),
+        ("module", "Module"),
+        ("module.position", "Module › Position"),
+        ("module.subtitle", "Module › Subtitle"),
+        ("module.unknown.0.text", "Module › unknown"),
+    ],
+)
+def test_fields_have_the_labels_of_the_editor(field: str, title: str) -> None:
+    assert field_title(field) == title
+
+
+def test_the_list_says_what_it_is_limited_to(client: Client, decided_run: Any) -> None:
+    decided_run()
+    address = f"{QUALITY}changes/"
+
+    whole = client.get(address).content.decode()
+    part = client.get(f"{address}?field=post.excerpt&week=2026-11-23").content.decode()
+
+    assert "quality-limits" not in whole
+    assert "<strong>Excerpt · week from" in part
+    assert '<input type="hidden" name="week" value="2026-11-23">' in part
+
+
+def test_models_of_usable_providers_are_suggested(client: Client, openai: Any) -> None:
+    openai()
+    form = client.get(reverse("admin:agents_app_evaluation_add")).content.decode()
+    assert f'<option value="{CHEAP}"></option>' in form
+    assert 'value="anthropic:' not in form
