@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from agents_app.admin.labels import format_money
 from agents_app.ai_settings import provider_label
 from agents_app.providers.interface import DEMO_PROVIDER
+from agents_app.providers.vendors import all_vendors
 from agents_app.quality.figures import QualityFigures, Tallied
 from agents_app.quality.notes import HeededNotes
 from analytics.experiments.confidence import Range
@@ -73,11 +74,10 @@ def minutes_label(value: float | None) -> str:
 def model_title(name: str) -> str:
     """Return `provider:model` as people read it, such as "OpenAI gpt-4.1-mini"."""
     provider, _colon, model = name.partition(":")
-    return (
-        provider_label(provider)
-        if provider == DEMO_PROVIDER
-        else f"{provider_label(provider)} {model}"
-    )
+    if provider == DEMO_PROVIDER:
+        return provider_label(provider)
+    vendor = all_vendors().get(provider)
+    return f"{vendor.name if vendor else provider} {model}".strip()
 
 
 def field_title(field: str) -> str:

@@ -254,9 +254,9 @@ def _columns(row: SubjectRow, query: QualityQuery) -> list[WeekColumn]:
 
 def _limits(only: QualityFilter, actor: Actor) -> list[str]:
     """Return what the list is limited to besides its form, as labels."""
-    subjects = [
-        Subject(kind, id_) for kind, id_ in (("agent", only.agent), ("client", only.client)) if id_
-    ]
+    subjects = [Subject("agent", only.agent)] if only.agent else []
+    if only.client:
+        subjects.append(Subject("client", only.client))
     names = subject_names(subjects, actor) if subjects else {}
     limits = [names[one] for one in subjects]
     if only.field:

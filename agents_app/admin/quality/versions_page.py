@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from agents_app.admin.agents.definition_labels import provider_and_model_label
+from agents_app.admin.quality.labels import model_title
 from agents_app.admin.quality.model_field import model_field
 from agents_app.agent_status import Agent, find_agent
 from agents_app.evaluation.challengers import NEEDED, NewVersion, promote_version, set_challenger
@@ -96,7 +96,7 @@ def agent_versions(request: HttpRequest, agent_id: str) -> HttpResponse:
         "agent": found.definition,
         "found": found,
         "row": row,
-        "text": provider_and_model_label(found.text),
+        "text": model_title(f"{found.text.provider}:{found.text.model}"),
         "challenger_form": challenger,
         "promotion_form": promotion,
         "evaluate_url": reverse("admin:agents_app_evaluation_add") + f"?agentId={agent_id}"
