@@ -43,9 +43,7 @@ def test_a_table_says_what_the_code_says(name: str, row: str) -> None:
 
 
 def test_a_new_table_has_the_descriptions_of_the_page() -> None:
-    old = (
-        f"{BEGIN}\n\n| `not_found` | 400 | written by hand |\n| `removed_code` | 404 | no code |\n\n{END}\n"
-    )
+    old = f"{BEGIN}\n\n| `not_found` | 400 | written by hand |\n| `removed_code` | 404 | no code |\n\n{END}\n"
 
     new = render_page("errors.md", old)
 
