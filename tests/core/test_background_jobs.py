@@ -66,6 +66,7 @@ def test_every_kind_has_an_index_of_what_runs() -> None:
     app.loader.import_default_modules()
 
     assert {each.model._meta.label for each in job_runners} == {
+        "agents_app.Evaluation",
         "content.PostJob",
         "content.Replacement",
         "content.DecisionBatch",

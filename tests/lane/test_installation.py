@@ -22,6 +22,8 @@ RECORDS = {
     "agents_app.ProviderCheck",
     "agents_app.ProviderPause",
     "agents_app.StoppedChain",
+    "agents_app.Evaluation",
+    "agents_app.EvaluationItem",
     "mcp_bridge.McpProcess",
     "mcp_bridge.McpToken",
     "proofroom_core.QueueFailure",

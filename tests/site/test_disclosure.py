@@ -291,7 +291,7 @@ def test_the_settings_are_for_admins_and_take_effect_at_once() -> None:
 def test_the_page_of_the_settings_saves_what_was_chosen(signed_in: SignedIn) -> None:
     address = "/admin/proofroom_disclosure/disclosuresettings/"
     browser = signed_in("admin")
-    assert "Disclosure of AI work" in browser.get(address).content.decode()
+    assert "<h1>Disclosure of AI</h1>" in browser.get(address).content.decode()
 
     answer = browser.post(address, {"types": ["blog"], "show": "jsonld"})
 
