@@ -64,6 +64,7 @@ from agents_app.runs.prompt import (
     fence_untrusted,
     run_message,
     save_prompt_version,
+    split_untrusted,
     system_prompt,
 )
 from agents_app.runs.run_log import (
@@ -397,6 +398,8 @@ def _work(run: AgentRun, heartbeat: Heartbeat, redactor: RunRedactor) -> None:
     brief = brief_for(attempt.post)
     payload, examples = _payload(attempt, document)
     payload, masked = mask_submission(payload)
+    # Masks change the visitor's sentences, which must not be stored in that form either.
+    redactor.add_untrusted(split_untrusted(payload)[1])
     if not owned_rows(run).update(
         provider=choice.provider,
         model=choice.model,
