@@ -261,12 +261,15 @@ def test_rates_are_counted_per_user_and_shown(settings: Any) -> None:
 def test_the_grants_equal_the_contracts() -> None:
     """The table of the contract in full; `tokens`, `users` and similar permissions are the admin's only."""
     only_admin = {
+        "agents.evaluate",
         "agents.global",
         "agents.edit",
         "analytics.view",
         "seo.manage",
         "webhooks.manage",
         "settings.manage",
+        "disclosure.edit",
+        "quality.view",
         "users.manage",
         "database.manage",
         "privacy.manage",
