@@ -13,7 +13,17 @@ from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
-from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.cache_tags import (
+    cache_headers,
+    dependencies_of,
+    public_cache_control,
+)
+from proofroom.core.caching.content_tags import (
+    ANY_TYPE,
+    EVERYTHING,
+    collect_tags,
+    tag_of_list,
+)
 from proofroom.core.caching.content_version import (
     NO_STATE,
     leased_state,
@@ -25,7 +35,7 @@ from proofroom.core.caching.front_cache import mark_cacheable, reduced_query
 from proofroom.core.caching.rate_limits import HitCount, count_caller, set_rate_limit_headers
 from proofroom.core.database.replica import from_replica
 
-CACHE_CONTROL = "public, max-age=60"
+CACHE_CONTROL: Final = public_cache_control(60)
 SCOPE: Final = "public"
 """Name of the rate limit."""
 
@@ -84,19 +94,33 @@ class DeliveredViewSet(ApiViewSet):
             with collect_tags() as tags:
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
+                if response.status_code == 404:
+                    # Shared caches store it too, until something is published there.
+                    for name, value in cache_headers({*tags, tag_of_list(ANY_TYPE)}).items():
+                        response[name] = value
                 return response
             cached = delivered_answer(
-                dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
+                dumps(response.data), state, tags, is_tagged=self.action in self.tagged
             )
             answers.put(state, key, cached)
         answer = HttpResponse(cached.body, content_type="application/json")
-        headers = {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
+        headers = {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL, **cached.headers}
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
         return mark_cacheable(answer, state, cached, scope=SCOPE, parameters=parameters)
 
 
-def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:
-    """Return a cached answer with ETag and modification time."""
-    modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
-    return CachedAnswer(body, etag_of(body), modified=modified, tags=frozenset(tags))
+def delivered_answer(
+    body: bytes, state: LiveState, tags: Collection[str], *, is_tagged: bool
+) -> CachedAnswer:
+    """Return a cached answer with ETag, cache tags and modification time.
+
+    One that is not `is_tagged` depends on more than the tags that were collected.
+    """
+    return CachedAnswer(
+        body,
+        etag_of(body),
+        cache_headers(tags),
+        modified=int(state.moved_at.timestamp()) if state.moved_at is not None else None,
+        tags=dependencies_of(tags) if is_tagged else frozenset({EVERYTHING}),
+    )

@@ -32,6 +32,7 @@ from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
 from media.presenters import delivered_asset
+from proofroom.core.caching.cache_tags import marked_tags, tags_in_post
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
 from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
 from proofroom.core.json import JsonObject
@@ -108,6 +109,7 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
     tags += [f"media:{UUID(id_).hex}" for id_ in media]
+    tags += marked_tags(tags_in_post(body))
     return RenderedAnswer(body, frozenset(tags))
 
 

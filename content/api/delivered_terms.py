@@ -18,6 +18,8 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, parameter_names, query_parameter
+from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.validation.input_validation import parse_uuid
@@ -61,6 +63,9 @@ class PublicTermViewSet(DeliveredViewSet):
         page = page_of(request)
         rows = _filtered(request).order_by("taxonomy", "order_index", "name", "id")
         found = [DeliveredTermAnswer.of(row) for row in rows[page.slice]]
+        # Only terms of published posts are delivered.
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(*(term_tag(term.id) for term in found))
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(responses=DeliveredTermAnswer)
@@ -69,6 +74,8 @@ class PublicTermViewSet(DeliveredViewSet):
         term = find_by_id(_delivered(), term_id)
         if term is None:
             raise NotFound(f"No term has the ID {term_id[:80]}.")
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(term_tag(term.pk))
         return Response(DeliveredTermAnswer.of(term))
 
 

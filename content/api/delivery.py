@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -28,11 +29,13 @@ from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.cache_tags import add_cache_tags, type_tag
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
+from proofroom.definitions import post_types
 
 
 class DeliveredMediaAnswer(TypedDict):
@@ -195,6 +198,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     fields = fields_of(request, LISTABLE)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
+    add_cache_tags(*_types_listed(request))
     if fields and "media" in fields:
         # A page's files are not tracked as dependencies.
         depend_on(EVERYTHING)
@@ -208,6 +212,15 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
     return listed
+
+
+def _types_listed(request: HasQuery) -> list[str]:
+    """Return the cache tags of the types and languages in a list."""
+    query, env = request.query_params, settings.CMS_ENV
+    languages = env.locales if query.get("allLocales") == "true" else (env.default_locale,)
+    locales = [query["locale"]] if "locale" in query else languages
+    types = [query["type"]] if "type" in query else post_types.names()
+    return [type_tag(type_, locale) for type_ in types for locale in locales]
 
 
 def read_post(request: HasQuery, post_id: str) -> bytes | None:

@@ -7,6 +7,7 @@ from django.urls import path
 from proofroom.core.api.lazy_views import LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
+PublicChangeViewSet = LazyViewSet("content.api.changes.PublicChangeViewSet")
 PublicTermViewSet = LazyViewSet("content.api.delivered_terms.PublicTermViewSet")
 PublicPostViewSet = LazyViewSet("content.api.delivery.PublicPostViewSet")
 FindReplaceViewSet = LazyViewSet("content.api.find_replace.FindReplaceViewSet")
@@ -29,6 +30,7 @@ shared = "modules/global/<str:global_slug>"
 urlpatterns = [
     path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
+    path("public/changes", PublicChangeViewSet.as_view({"get": "list"})),
     path("public/terms", PublicTermViewSet.as_view({"get": "list"})),
     path("public/terms/<str:term_id>", PublicTermViewSet.as_view({"get": "retrieve"})),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),

@@ -21,6 +21,8 @@ from proofroom.core.api.django_request import django_request
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.api.views import ApiViewSet
+from proofroom.core.caching.cache_tags import REDIRECTS, add_cache_tags
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
 from proofroom.core.validation.limits import URL_MAX
@@ -141,7 +143,11 @@ class ResolveViewSet(DeliveredViewSet):
         found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
         if found is not None:
             variation_of(request)  # raises 422 for an invalid name
+            depend_on(*found.depends_on)
             return Response({"type": "post", "post": orjson.Fragment(found.body)})
+        # A published post replaces a redirect of its path.
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(REDIRECTS)
         target = target_of(path)
         if target is None:
             raise NotFound("Nothing is published at this path.")
