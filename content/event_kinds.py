@@ -101,8 +101,9 @@ def _shared(payload: JsonObject) -> LiveEffect | None:
     if what not in _SHARED:
         return LiveEffect("settings", (SITE,))
     cause, key, tag = _SHARED[what]
-    name = text_of(payload, key)
-    return LiveEffect(cause, (tag(name),), is_gone=is_gone) if name else None
+    names = [text_of(payload, part) for part in (key, "formerSlug")]
+    tags = tuple(tag(name) for name in names if name)
+    return LiveEffect(cause, tags, is_gone=is_gone) if tags else None
 
 
 _SHARED: Final[Mapping[str, tuple[str, str, Callable[[str], str]]]] = {

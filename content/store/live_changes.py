@@ -141,7 +141,9 @@ def _effects_of(events: Sequence[Event]) -> Iterator[tuple[Event, LiveEffect]]:
         effect = kind.effect(event.payload) if kind is not None and kind.effect else None
         if effect is not None and not effect.was_live:
             effect = _if_it_was_live(event, effect)
-        if effect is None:
+        if effect is not None and effect.cause == "variation":
+            effect = _at_its_original(event, effect)
+        if effect is None or (effect.cause == "global_module" and not _is_shown(effect.tags[0])):
             continue
         cause = causes.get(event.cause_id or 0) if event.name == "post.updated" else None
         if event.name == "post.published" and event.via == "system":
@@ -198,6 +200,22 @@ def _if_it_was_live(event: Event, effect: LiveEffect) -> LiveEffect | None:
         return None
     gone = (str(payload.get("url", "")),)
     return LiveEffect(effect.cause, effect.tags, gone=gone)
+
+
+def _at_its_original(event: Event, effect: LiveEffect) -> LiveEffect:
+    """Return the effect of a variation with the address of its original, where visitors see it."""
+    original = parse_uuid(str(event.payload.get("variationOf", "")))
+    rows = published_posts().filter(pk=original) if original is not None else ()
+    for id_, path in rows.values_list("pk", "path") if rows else ():
+        tags = dict.fromkeys((post_tag(id_), *effect.tags))
+        return LiveEffect(effect.cause, tuple(tags), (path,))
+    return effect
+
+
+def _is_shown(tag: str) -> bool:
+    """Return whether a published post places a global module. The names of others are not public."""
+    placed = PostModule.objects.filter(instance__global_slug=tag.removeprefix("global:"))
+    return published_posts().filter(pk__in=placed.values("post_id")).exists()
 
 
 def _related_tags(tags: Collection[str]) -> list[str]:

@@ -9,6 +9,7 @@ from proofroom.core.outbox.live_effects import site_effect
 
 LIVE_CHANGED: Final = "live.changed"
 """Recorded after the changes themselves. Webhooks know it as `content.changed`."""
+CONTENT_CHANGED: Final = "content.changed"
 SITE_CHANGED: Final = "site.changed"
 
 KINDS = (
@@ -22,7 +23,7 @@ KINDS = (
         "Public content changed",
         "posts.view",
         is_webhook=True,
-        webhook_name="content.changed",
+        webhook_name=CONTENT_CHANGED,
         is_internal=True,
     ),
     EventKind(

@@ -76,6 +76,15 @@ def public_name_of(name: str) -> str:
     return kind.public_name if kind is not None else name
 
 
+def recorded_names(public_names: Collection[str]) -> list[str]:
+    """Return the names under which events are stored that webhooks know by these names."""
+    return [
+        kind.name
+        for kind in _kinds().values()
+        if kind.is_webhook and kind.public_name in public_names
+    ]
+
+
 def kind_of(name: str) -> EventKind:
     """Return the kind with this name. Raises `ImproperlyConfigured`, because only declared kinds are recorded."""
     kind = _kinds().get(name)
