@@ -28,6 +28,7 @@ ENDPOINTS = [
         grow=grow_terms,
     ),
     Endpoint("GET /api/public/terms/<term_id>", ALL),
+    Endpoint("GET /api/public/changes", ALL, invalid=("?since=yesterday", "since")),
 ]
 
 
