@@ -9,6 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 import pytest
+from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
@@ -258,6 +259,12 @@ def read(urls: list[str]) -> dict[str, tuple[int, bytes, set[str]]]:
     return found
 
 
+def settle() -> int:
+    """Mark all events so far as delivered. Return the last id."""
+    Event.objects.update(dispatched_at=timezone.now())
+    return Event.objects.latest("pk").pk
+
+
 def told_since(last: int) -> list[JsonObject]:
     events = Event.objects.filter(name=LIVE_CHANGED, pk__gt=last).order_by("pk")
     return [event.payload for event in events]
@@ -305,8 +312,6 @@ def test_each_live_kind_says_what_it_makes_stale_and_is_walked(run_on_commit: Ru
 
 def _kinds_of(prepare: Callable[[], Work]) -> set[str]:
     """Return the kinds of the events of an operation, which is undone."""
-    from django.db import transaction
-
     with transaction.atomic():
         work = prepare()
         last = Event.objects.latest("pk").pk if Event.objects.exists() else 0
@@ -322,7 +327,7 @@ def test_a_moved_pattern_tells_new_and_former_addresses_in_one_event(
 ) -> None:
     posts = [make.post(f"Post {number}", slug=f"p{number}") for number in range(7)]
     make.post("Hidden", slug="hidden", status="draft")
-    last = Event.objects.latest("pk").pk
+    last = settle()
 
     with run_on_commit():
         create_pattern(actor=admin(), type="blog", locale="en", pattern="/journal/{slug}")
@@ -349,7 +354,7 @@ def test_more_than_a_hundred_addresses_are_counted_and_cut(run_on_commit: RunOnC
             fields={"title": f"P{number}", "slug": f"p{number}"},
             status="published",
         )
-    last = Event.objects.latest("pk").pk
+    last = settle()
 
     with run_on_commit():
         create_pattern(actor=admin(), type="page", locale="en", pattern="/pages/{path}")
@@ -365,7 +370,7 @@ def test_what_visitors_cannot_see_is_not_told(run_on_commit: RunOnCommit) -> Non
     make.staged(make.post(), {"title": "Proposed"})
     create_variation(post_id=make.post("Third", slug="third").pk, variation="B", actor=admin())
     make.global_module("unplaced")
-    last = Event.objects.latest("pk").pk
+    last = settle()
 
     with run_on_commit():
         make.edited(draft, {"title": "New plan"})
@@ -379,7 +384,7 @@ def test_what_visitors_cannot_see_is_not_told(run_on_commit: RunOnCommit) -> Non
 
 def test_an_unpublished_post_is_gone_from_where_visitors_saw_it(run_on_commit: RunOnCommit) -> None:
     post = make.post(slug="brew")
-    last = Event.objects.latest("pk").pk
+    last = settle()
 
     with run_on_commit():
         set_status(post_id=post.pk, status="draft", actor=admin())
