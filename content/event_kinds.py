@@ -22,7 +22,7 @@ from proofroom.core.outbox.live_effects import LiveEffect, text_of
 
 _VIEW: Final = "posts.view"
 _PUBLISHED: Final = "published"
-URL_PATHS: Final = frozenset({"post.url", "post.canonicalUrl"})
+_MOVED_PATHS: Final = frozenset({"post.url", "post.canonicalUrl"})
 """The changed paths of a post whose address another change moved."""
 
 
@@ -53,9 +53,9 @@ def _written(cause: str) -> Callable[[JsonObject], LiveEffect | None]:
 
 def _updated(payload: JsonObject) -> LiveEffect | None:
     changed = payload.get("changedPaths")
-    # `post.moved` tells of this one, with the former address.
-    is_moved = isinstance(changed, list) and bool(changed) and URL_PATHS.issuperset(changed)
-    return None if is_moved and "post.url" in changed else _written("post")(payload)
+    if isinstance(changed, list) and "post.url" in changed and _MOVED_PATHS.issuperset(changed):
+        return None  # `post.moved` tells of it, with the former address
+    return _written("post")(payload)
 
 
 def _created(payload: JsonObject) -> LiveEffect | None:

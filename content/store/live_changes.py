@@ -205,11 +205,12 @@ def _if_it_was_live(event: Event, effect: LiveEffect) -> LiveEffect | None:
 def _at_its_original(event: Event, effect: LiveEffect) -> LiveEffect:
     """Return the effect of a variation with the address of its original, where visitors see it."""
     original = parse_uuid(str(event.payload.get("variationOf", "")))
-    rows = published_posts().filter(pk=original) if original is not None else ()
-    for id_, path in rows.values_list("pk", "path") if rows else ():
-        tags = dict.fromkeys((post_tag(id_), *effect.tags))
-        return LiveEffect(effect.cause, tuple(tags), (path,))
-    return effect
+    rows = published_posts().filter(pk=original)
+    path = rows.values_list("path", flat=True).first() if original is not None else None
+    if original is None or path is None:
+        return effect
+    tags = dict.fromkeys((post_tag(original), *effect.tags))
+    return LiveEffect(effect.cause, tuple(tags), (path,))
 
 
 def _is_shown(tag: str) -> bool:
