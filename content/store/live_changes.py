@@ -53,8 +53,8 @@ class _Told:
     """The merged effects of one cause. Dicts, because they have an order and no duplicates."""
 
     tags: dict[str, None] = field(default_factory=dict)
-    paths: dict[str, None] = field(default_factory=dict)
-    gone: dict[str, None] = field(default_factory=dict)
+    addresses: dict[str, bool] = field(default_factory=dict)
+    """Whether each address is gone, by the last event about it."""
     rows: dict[tuple[str, str | None], bool] = field(default_factory=dict)
     """Whether each tag with its path is gone."""
     hop: int = 0
@@ -64,10 +64,10 @@ class _Told:
         first, *others = effect.tags
         self.tags |= dict.fromkeys(effect.tags)
         for path in effect.gone:
-            self.gone[path] = None
+            self.addresses[path] = True
             self.rows[first, path] = True
         for path in effect.paths:
-            self.paths[path] = None
+            self.addresses[path] = False
             self.rows[first, path] = False
         if not (effect.paths or effect.gone):
             self.rows[first, None] = effect.is_gone
@@ -76,9 +76,15 @@ class _Told:
         self.hop, self.last_event = max(self.hop, event.hop), max(self.last_event, event.pk)
 
     def payload(self, cause: str) -> JsonObject:
-        paths = list(self.paths)
-        # Another post may have taken the address.
-        gone = [path for path in self.gone if path not in self.paths]
+        former = [path for path, is_gone in self.addresses.items() if is_gone]
+        # Another post may have taken the address, before or after the event.
+        taken = set(
+            published_posts().filter(path__in=former).values_list("path", flat=True)
+            if former
+            else ()
+        )
+        paths = [path for path, is_gone in self.addresses.items() if not is_gone or path in taken]
+        gone = [path for path in former if path not in taken]
         return {
             "cause": cause,
             "tags": list(self.tags),

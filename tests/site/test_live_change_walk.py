@@ -393,3 +393,19 @@ def test_an_unpublished_post_is_gone_from_where_visitors_saw_it(run_on_commit: R
 
     told = told_since(last)
     assert [(one["paths"], one["gone"]) for one in told] == [([], ["/blog/brew"])]
+
+
+def test_an_address_is_told_as_the_last_change_left_it(run_on_commit: RunOnCommit) -> None:
+    first, second = make.post(slug="first"), make.post(slug="second")
+    last = settle()
+
+    with run_on_commit():
+        make.edited(first, {"slug": "other"})
+        make.edited(second, {"slug": "first"})
+        third = make.post(slug="third")
+        delete_post(post_id=third.pk, actor=admin())
+
+    gone = {path for one in told_since(last) for path in one["gone"]}  # type: ignore[union-attr]
+    paths = {path for one in told_since(last) for path in one["paths"]}  # type: ignore[union-attr]
+    assert gone == {"/blog/second", "/blog/third"}
+    assert paths == {"/blog/other", "/blog/first"}
