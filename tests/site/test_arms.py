@@ -134,7 +134,10 @@ def test_caches_that_are_shared_keep_no_arm_and_others_know_them_apart(post: Pos
 
     change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=False)
     after = get(other, **{"if-none-match": arm["ETag"]})
-    assert (after.status_code, after["Cache-Control"]) == (200, "public, max-age=60, stale-while-revalidate=60")
+    assert (after.status_code, after["Cache-Control"]) == (
+        200,
+        "public, max-age=60, stale-while-revalidate=60",
+    )
     assert title(after).startswith("Filter coffee")
 
 
