@@ -111,6 +111,3 @@ class BufferedHits:
                 # Keep it if the caller has returned in the meantime.
                 if is_last and not batch.unreported and next(iter(self._batches), None) == key:
                     del self._batches[key]
-
-
-buffered_hits: Final = BufferedHits()

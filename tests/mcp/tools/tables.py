@@ -41,7 +41,8 @@ LIVE: Final = frozenset(
     {
         "socialaccount.SocialAccount", "socialaccount.SocialApp", "socialaccount.SocialToken",
         "account.EmailAddress", "account.EmailConfirmation", "mfa.Authenticator", "usersessions.UserSession",
-        "proofroom_accounts.ApiToken", "proofroom_accounts.Invitation", "proofroom_accounts.LoginDevice",
+        "proofroom_accounts.ApiToken", "proofroom_accounts.DeliveryToken", "proofroom_accounts.Invitation",
+        "proofroom_accounts.LoginDevice",
         "proofroom_accounts.Preferences", "proofroom_accounts.SiteRole", "proofroom_accounts.User",
         "proofroom_core.ListView", "proofroom_notifications.NotificationChoice",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
