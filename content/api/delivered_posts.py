@@ -6,18 +6,27 @@ creates model instances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from django.db import models
-from django.db.models import F, OuterRef, TextField
+from django.db.models import F, OuterRef, TextField, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
+from content.api.page_heads import (
+    DeliveredPage,
+    HeadModule,
+    PageHeadAnswer,
+    build_head,
+    neighbour,
+)
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
 from content.store.ai_disclosure import (
@@ -28,13 +37,24 @@ from content.store.ai_disclosure import (
     texts_of,
 )
 from content.store.arms import PLACE_COLUMNS, parse_arms, running_arms
+from content.store.linked_posts import Neighbour, padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
-from media.presenters import delivered_asset
+from media.presenters import delivered_asset, site_image
+from proofroom.core.caching.content_tags import (
+    depend_on,
+    tag_of_group,
+    tag_of_path,
+    tag_of_post,
+)
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
-from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
+from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue, rows_as_text
 from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import PageLocation, home_path, paths_above
+from proofroom.definitions import taxonomies
+from proofroom.definitions.listings import term_list_path
+from proofroom.taxonomies.models import Term
 
 COLUMNS: Final[Mapping[str, str]] = {
     **{name: name for name in ("id", "type", "locale", "status")},
@@ -51,6 +71,35 @@ ASSET_COLUMNS: Final = (
     "alt_text", "alt_texts", "is_decorative",
 )  # fmt: skip
 _NONE: Final = "[]"
+_ID_KINDS: Final = ("media", "post-reference")
+_TERM_COLUMNS: Final = ("id", "taxonomy", "slug", "name", "locale", "order_index")
+_ID_NAMES: Final = frozenset(
+    {"id", *(name for name, field in POST_FIELDS.items() if field.kind in _ID_KINDS)}
+)
+_TIME_NAMES: Final = frozenset({"createdAt", "updatedAt", "publishedAt"})
+_AROUND: Final = frozenset({"ancestors", "seo"})
+"""Fields that need the posts above the page."""
+_OF_GROUP: Final = frozenset({"translations", "seo"})
+"""Fields that need the translations."""
+_GROUP: Final = CompiledQuery(
+    lambda post_id: (
+        published_posts()
+        .filter(
+            translation_group__in=published_posts().filter(pk=post_id).values("translation_group")
+        )
+        .order_by("-published_at", "id")
+        .values("id", "locale", "translation_group")
+    )
+)
+_MAX_PATHS_AROUND: Final = 64
+_AROUND_POSTS: Final = CompiledQuery(
+    lambda paths: (
+        published_posts()
+        .filter(path__in=paths)
+        .order_by("published_at", "id")
+        .values("id", "locale", "title", "path", "translation_group")
+    )
+)
 _MOST_SHAPES: Final = 100
 """Number of field sets whose compiled statements are cached."""
 
@@ -70,7 +119,8 @@ def render_post(
 ) -> RenderedAnswer | None:
     """Return a published post by id, or its running variation with this name; None if there is none.
 
-    Reads only the columns for `fields`. One statement, two with a variation.
+    Reads only the columns for `fields`. One statement, another one with a variation, and another one for `ancestors`
+    or `seo`, which name posts above the page.
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)
@@ -81,6 +131,21 @@ def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
     rows = _published(None, "path").rows(path)
     return _render(rows[0], None, variation) if rows else None
+
+
+def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[UUID, bool] | None:
+    """Return the id of a published post in a language, or else in the fallback, and True for the fallback.
+
+    `locale` None is the language of the post. None if the post is published in neither. One query.
+    """
+    rows = _GROUP.rows(post_id)
+    depend_on(*(tag_of_group(row["translation_group"]) for row in rows[:1]))
+    own = next((row["locale"] for row in rows if row["id"] == post_id), None)
+    by_locale = {row["locale"]: row["id"] for row in rows}
+    wanted = locale or own
+    if wanted in by_locale:
+        return by_locale[wanted], False
+    return (by_locale[fallback], True) if fallback in by_locale else None
 
 
 def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
@@ -96,9 +161,24 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         ]
     if arm is not None and rows:
         members |= {"variationOf": row["original_id"], "variation": arm.name}
-    members["media"] = media = _media(content_row)
-    if content_row.get("ai_origins") is not None:
-        members["disclosure"] = _disclosure(content_row)
+    assets = _assets(content_row)
+    locale = row["post_locale"]
+    members["media"] = {id_: delivered_asset(asset, locale) for id_, asset in assets.items()}
+    disclosure = _disclosure(content_row) if content_row.get("ai_origins") is not None else None
+    if disclosure is not None:
+        members["disclosure"] = _present_disclosure(disclosure)
+    if fields is None or "terms" in fields:
+        members["terms"] = _terms(content_row)
+    place = PageLocation(row["path"], locale)
+    around: Sequence[Neighbour] = ()
+    needs_around = fields is None or not fields.isdisjoint(_AROUND)
+    if needs_around:
+        around = _load_around(place)
+        members["ancestors"] = [
+            {"title": post.title, "url": post.path} for post in _ancestors(place, around)
+        ]
+    if fields is None or "seo" in fields:
+        members["seo"] = _head(content_row, place, assets, around, disclosure)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
     body: bytes = content_row["body"].encode()
@@ -107,11 +187,16 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
     tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
-    tags += [f"media:{UUID(id_).hex}" for id_ in media]
+    tags += [f"media:{UUID(id_).hex}" for id_ in assets]
+    # Posts that are missing count too: one that appears above the page changes the answer.
+    if needs_around:
+        tags += [tag_of_path(path) for path in _paths_around(place)]
+        tags += [tag_of_post(post.id) for post in around]
+    tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
     return RenderedAnswer(body, frozenset(tags))
 
 
-def _disclosure(row: Row) -> JsonObject:
+def _disclosure(row: Row) -> AiDisclosure:
     """Return the AI work in a post that discloses it. Parses the body, or the texts if `fields` left them out."""
     post = orjson.loads(row["texts"] if row.get("texts") is not None else row["body"])
     texts = texts_of(
@@ -124,7 +209,10 @@ def _disclosure(row: Row) -> JsonObject:
             if one["scope"] != "global"
         ],
     )
-    found = build_disclosure(row["ai_origins"], row["ai_show"], texts) or AiDisclosure(0, "none")
+    return build_disclosure(row["ai_origins"], row["ai_show"], texts) or AiDisclosure(0, "none")
+
+
+def _present_disclosure(found: AiDisclosure) -> JsonObject:
     return {
         "share": found.share,
         "kind": found.kind,
@@ -133,27 +221,130 @@ def _disclosure(row: Row) -> JsonObject:
     }
 
 
-def _media(row: Row) -> dict[str, JsonObject]:
-    """Return the files named by a row, by id, in the row's language."""
-    found: dict[str, JsonObject] = {}
+def _assets(row: Row) -> dict[str, Asset]:
+    """Return the files named by a row, by id."""
+    found: dict[str, Asset] = {}
     for text in (row.get("own_media", _NONE), row.get("shared_media", _NONE)):
         for entry in orjson.loads(text) if text != _NONE else ():
-            found[entry["id"]] = delivered_asset(
-                instance_from_row(Asset, entry), row["post_locale"]
-            )
+            found[entry["id"]] = instance_from_row(Asset, entry)
     return found
+
+
+def _terms(row: Row) -> list[JsonObject]:
+    """Return the terms of a post in order, with the address of the list of posts of its type with the term."""
+    rows = [term for term in orjson.loads(row["terms"]) if term["taxonomy"] in taxonomies.names()]
+    rows.sort(key=lambda term: (term["taxonomy"], term["order_index"], term["name"]))
+    return [
+        {
+            "id": term["id"],
+            "taxonomy": term["taxonomy"],
+            "slug": term["slug"],
+            "name": term["name"],
+            "url": term_list_path(
+                row["post_type"], row["post_locale"], term["taxonomy"], term["slug"], term["locale"]
+            )
+            or None,
+        }
+        for term in rows
+    ]
+
+
+def _paths_around(place: PageLocation) -> list[str]:
+    """Return the paths of the home pages and those above a page, which its breadcrumb and its title name."""
+    homes = map(home_path, settings.CMS_ENV.locales)
+    return sorted({*homes, *paths_above(place)} - {place.path})
+
+
+def _load_around(place: PageLocation) -> list[Neighbour]:
+    """Return the published home pages and posts above a page. One query."""
+    paths = _paths_around(place)
+    if not paths:
+        return []
+    return [
+        neighbour(
+            str(row["id"]), row["locale"], row["title"], row["path"], row["translation_group"]
+        )
+        for row in _AROUND_POSTS.rows(padded(paths[:_MAX_PATHS_AROUND]))
+    ]
+
+
+def _ancestors(place: PageLocation, around: Sequence[Neighbour]) -> list[Neighbour]:
+    """Return the published posts above a page from the root down, without the home page."""
+    found = {post.path: post for post in around if post.locale == place.locale}
+    home = home_path(place.locale)
+    return [found[path] for path in paths_above(place) if path in found and path != home]
+
+
+def _translation_ids(row: Row) -> list[str]:
+    return [other["id"] for other in orjson.loads(row["others"])]
+
+
+def _head(
+    row: Row,
+    place: PageLocation,
+    assets: Mapping[str, Asset],
+    around: Sequence[Neighbour],
+    disclosure: AiDisclosure | None,
+) -> PageHeadAnswer | None:
+    """Return the metadata of a post's page. Parses the body, or the values that `fields` left out of it."""
+    wire = orjson.loads(row["page"] if row.get("page") is not None else row["body"])
+    post = instance_from_row(
+        Post,
+        {
+            column: _from_wire(wire[name], is_id=name in _ID_NAMES, is_time=name in _TIME_NAMES)
+            for name, column in COLUMNS.items()
+        },
+    )
+    post.path, post.locale = place.path, place.locale
+    post.translation_group = row["group_id"]
+    featured = assets.get(str(post.featured_media_id))
+    if featured is None:
+        post.featured_media_id = None
+    else:
+        post.featured_media = featured
+    shown = {id_: site_image(asset, place.locale) for id_, asset in assets.items()}
+    images = {id_: image for id_, image in shown.items() if image is not None}
+    # Texts name their images by file.
+    images |= {str(assets[id_].file.name): image for id_, image in images.items()}
+    translations = [
+        neighbour(other["id"], other["locale"], other["title"], other["path"], row["group_id"])
+        for other in orjson.loads(row["others"])
+    ]
+    # The page itself too: the title of a home page names the site.
+    own = neighbour(str(post.pk), place.locale, post.title, place.path, row["group_id"])
+    modules = [
+        HeadModule(one["postModuleId"], one["type"], {**one["props"], **(one["overrides"] or {})})
+        for one in wire["modules"]
+    ]
+    page = DeliveredPage(
+        post,
+        modules,
+        images=images,
+        neighbours=[*around, *translations, own],
+        disclosure=disclosure,
+    )
+    return build_head(page)
+
+
+def _from_wire(value: Any, *, is_id: bool, is_time: bool) -> Any:
+    """Return the value of a column from its JSON."""
+    if value is None:
+        return None
+    if is_id:
+        return UUID(value)
+    return datetime.fromisoformat(value) if is_time else value
 
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
     """Return the statement for a published post by `column`, with its running variations."""
-    identity = {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
+    identity = {"original_id": F("pk"), "arms": running_arms()}
     return CompiledQuery(
         lambda value: (
             published_posts()
             .filter(**{column: value})
             .order_by("pk")
-            .values(**_written(fields), **identity)[:1]
+            .values("path", **_written(fields), **identity)[:1]
         )
     )
 
@@ -187,27 +378,47 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     values["translations"] = JSONRows(
         others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
         .order_by("locale")
-        .values(entry=JSONObject(id="id", locale="locale"))
+        .values(entry=JSONObject(id="id", locale="locale", url="path"))
     )
     values["modules"] = JSONRows(
         _placements().order_by("order_index", "id").values(entry=JSONObject(**WIRE_MODULE))
     )
     told: dict[str, Combinable] = {}
-    if fields is None or "disclosure" in fields:
+    # Structured data discloses AI work, too.
+    if fields is None or not fields.isdisjoint(("disclosure", "seo")):
         told = disclosure_columns()
         if fields is not None:
             # The share is of the whole text, which these fields may not contain.
             names = ("type", "customFields", "modules", *TEXT_COLUMNS)
             whole = JSONObject(**{name: values[name] for name in names})
             told["texts"] = Cast(whole, TextField())
+    if fields is not None and "seo" in fields:
+        names = (*COLUMNS, "modules")
+        told["page"] = Cast(JSONObject(**{name: values[name] for name in names}), TextField())
+    if fields is None or "terms" in fields:
+        terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by("pk")
+        told["terms"] = rows_as_text(
+            terms.values(entry=JSONObject(**{name: name for name in _TERM_COLUMNS}))
+        )
+    told["others"] = (
+        rows_as_text(
+            others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
+            .order_by("locale")
+            .values(entry=JSONObject(id="id", locale="locale", title="title", path="path"))
+        )
+        if fields is None or not fields.isdisjoint(_OF_GROUP)
+        else Value(_NONE, TextField())
+    )
     if fields is not None:
         values = {name: value for name, value in values.items() if name in fields}
     found: dict[str, Combinable] = {
         "body": Cast(JSONObject(**values), TextField()),
         "post_locale": F("locale"),
+        "post_type": F("type"),
+        "group_id": F(f"{prefix}translation_group"),
         **told,
     }
-    if fields is None or "media" in fields:
+    if fields is None or not fields.isdisjoint(("media", "seo")):
         # `_references` uses this inside another subquery, so the post is two levels up.
         shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
         found["own_media"] = _references(POST, holder_id=OuterRef("pk"))

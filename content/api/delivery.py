@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import Field
 from rest_framework.request import Request
@@ -17,16 +18,18 @@ from typing_extensions import TypedDict, get_type_hints
 
 from content.api import post_lists
 from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_posts import render_post
-from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
+from content.api.delivered_posts import find_translation, render_post
+from content.api.page_heads import PageHeadAnswer
+from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, PublishedPostFields
 from content.models.post import VARIATION_PATTERN
-from content.presenters.posts import LiveModuleAnswer
+from content.presenters.posts import LiveModuleAnswer, TranslationAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import parameter_names, query_parameter
+from proofroom.core.api.query import choice_in
+from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.content_version_cache import LiveState
@@ -83,9 +86,47 @@ class ArmAnswer(TypedDict):
     ]
 
 
-class DeliveredPostAnswer(LivePostFields):
+class DeliveredTranslationAnswer(TranslationAnswer):
+    """The same post in another language."""
+
+    url: Annotated[str, Field(description="The path on the site.")]
+
+
+class TermOfPostAnswer(TypedDict):
+    """A term of a post. `url` is the path of the list of posts of the same type with the term."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    url: str | None
+
+
+class AncestorAnswer(TypedDict):
+    """A published page above a post."""
+
+    title: str
+    url: str
+
+
+class DeliveredPostAnswer(PublishedPostFields):
     """A published post, with the files of its fields and modules by id."""
 
+    translations: list[DeliveredTranslationAnswer]
+    terms: Annotated[list[TermOfPostAnswer], Field(description="In the order of the taxonomies.")]
+    ancestors: Annotated[
+        list[AncestorAnswer],
+        Field(description="From the root down, without the home page and what is not published."),
+    ]
+    seo: PageHeadAnswer
+    isFallback: NotRequired[
+        Annotated[
+            bool,
+            Field(
+                description="Set with `fallback`: true for a post in that language, not in the requested one."
+            ),
+        ]
+    ]
     modules: list[LiveModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
     variations: NotRequired[
@@ -108,7 +149,7 @@ class DeliveredPostAnswer(LivePostFields):
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
 LISTABLE: Final = LISTED | {"media"}
 """Fields available in lists. Files are included only if `fields` names them."""
-WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer))
+WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer)) - {"isFallback"}
 FIELDS_MAX: Final = 500
 
 
@@ -128,6 +169,16 @@ VARIATION: Final = query_parameter(
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
+FALLBACK: Final = query_parameter(
+    "fallback",
+    "The language to answer where the post is not published in the requested one; `isFallback` says so.",
+    choice_schema(*settings.CMS_ENV.locales),
+)
+LOCALE: Final = query_parameter(
+    "locale",
+    "With `fallback`: the language to answer; the post's own without it.",
+    choice_schema(*settings.CMS_ENV.locales),
+)
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
@@ -148,6 +199,7 @@ SparseListedLivePost: Final = _sparse(
     {
         **get_type_hints(ListedLivePostAnswer, include_extras=True),
         "media": dict[str, DeliveredMediaAnswer],
+        "isFallback": bool,
     },
 )
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
@@ -169,19 +221,21 @@ class PublicPostViewSet(DeliveredViewSet):
     }
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "list": parameter_names([*LIVE_PARAMETERS, LIST_FIELDS]),
-        "retrieve": parameter_names([FIELDS, VARIATION]),
+        "list": parameter_names([*LIVE_PARAMETERS, FALLBACK, LIST_FIELDS]),
+        "retrieve": parameter_names([FIELDS, VARIATION, LOCALE, FALLBACK]),
     }
 
     @extend_schema(
-        parameters=[*LIVE_PARAMETERS, LIST_FIELDS],
+        parameters=[*LIVE_PARAMETERS, FALLBACK, LIST_FIELDS],
         responses=SparseLivePostListAnswer,
     )
     def list(self, request: Request) -> Response:
         """List published posts with their modules, or only the requested `fields`."""
         return Response(list_posts(request, self.live_state))
 
-    @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
+    @extend_schema(
+        parameters=[FIELDS, VARIATION, LOCALE, FALLBACK], responses=described(SparseLivePost)
+    )
     def retrieve(self, request: Request, post_id: str) -> Response:
         """Return a published post, or only the requested `fields`."""
         body = read_post(request, post_id)
@@ -214,13 +268,29 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
     variation = variation_of(request)
+    fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
+    locale = choice_in(request, "locale", settings.CMS_ENV.locales)
     try:
-        found = render_post(UUID(post_id), fields, variation)
+        id_ = UUID(post_id)
     except ValueError:
         return None
-    if found is not None:
-        depend_on(*found.depends_on)
-    return found.body if found is not None else None
+    is_fallback = None
+    if fallback is not None:
+        chosen = find_translation(id_, locale, fallback)
+        if chosen is None:
+            return None
+        id_, is_fallback = chosen
+    found = render_post(id_, fields, variation)
+    if found is None:
+        return None
+    depend_on(*found.depends_on)
+    return found.body if is_fallback is None else with_fallback(found.body, is_fallback)
+
+
+def with_fallback(body: bytes, is_fallback: bool) -> bytes:
+    """Return the JSON of a post with `isFallback`. The body is spliced, not parsed."""
+    separator = b"" if body == b"{}" else b","
+    return body[:-1] + separator + orjson.dumps({"isFallback": is_fallback})[1:]
 
 
 def variation_of(request: HasQuery) -> str:

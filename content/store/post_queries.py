@@ -13,6 +13,7 @@ from django.db.models import (
     Exists,
     JSONField,
     OuterRef,
+    Q,
     QuerySet,
     TextField,
     Value,
@@ -194,6 +195,14 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
 def has_changes_in(layer: Layer) -> Exists:
     """Return a filter for posts with staged changes in a layer."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
+
+
+def in_locale(posts: QuerySet[Post], locale: str, fallback: str | None = None) -> QuerySet[Post]:
+    """Return the posts in a language, and in the fallback those that are not published in the language."""
+    if fallback is None or fallback == locale:
+        return posts.filter(locale=locale)
+    own = published_posts().filter(translation_group=OuterRef("translation_group"), locale=locale)
+    return posts.filter(Q(locale=locale) | (Q(locale=fallback) & ~Q(Exists(own))))
 
 
 def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:

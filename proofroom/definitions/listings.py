@@ -109,6 +109,17 @@ def list_path(type: str, locale: str) -> str:
     return IndexPage(type, locale).path
 
 
+def term_list_path(type: str, locale: str, taxonomy: str, slug: str, term_locale: str) -> str:
+    """Return the path of the list of posts of a type with a term; empty if there is none."""
+    definition = post_types.get(type)
+    is_listed = (
+        definition is not None
+        and term_locale in ("", locale)
+        and any(use.slug == taxonomy for use in definition.taxonomies)
+    )
+    return IndexPage(type, locale, taxonomy, slug).path if is_listed else ""
+
+
 def feed_path(type: str, locale: str) -> str:
     """Return the path of a type's feed; empty if it has no index page."""
     path = list_path(type, locale)

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import get_language_info
 
 from content.store.linked_posts import Neighbour
-from proofroom.core.site_urls import PageLocation, home_path
+from proofroom.core.site_urls import PageLocation, paths_above
 from proofroom.definitions.listings import list_title_at
 
 
@@ -23,13 +23,6 @@ class Alternate(TypedDict):
     label: str
     url: str
     current: bool
-
-
-def paths_above(place: PageLocation) -> list[str]:
-    """Return the possible paths above a page, from the home page down."""
-    home = home_path(place.locale)
-    parts = place.path.removeprefix(home).strip("/").split("/")
-    return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> list[Crumb]:

@@ -64,13 +64,12 @@ from proofroom.core.database.compiled_queries import (
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
 from proofroom.core.search import RankedKeys, Word
-from proofroom.core.site_urls import PageLocation
+from proofroom.core.site_urls import PageLocation, paths_above
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
 from proofroom_apps.menus.models import Menu
-from proofroom_apps.website.navigation import paths_above
 from proofroom_apps.website.rendering import RenderableModule
 
 MENUS = ("main", "footer")
