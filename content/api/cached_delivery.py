@@ -102,8 +102,13 @@ class DeliveredViewSet(ApiViewSet):
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
                 return response
+            # Text formats are bytes already, with their type.
+            is_text = isinstance(response.data, bytes)
             cached = delivered_answer(
-                dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
+                response.data if is_text else dumps(response.data),
+                state,
+                tags if self.action in self.tagged else {EVERYTHING},
+                {"Content-Type": str(response.content_type)} if is_text else {},
             )
             answers.put(state, key, cached)
             if count is not None:
@@ -111,7 +116,8 @@ class DeliveredViewSet(ApiViewSet):
                 if cached.etag[:-1] in meta.get("HTTP_IF_NONE_MATCH", ""):
                     count.take_back()
                 headers = count.headers
-        answer = HttpResponse(cached.body, content_type="application/json")
+        content_type = cached.headers.get("Content-Type", "application/json")
+        answer = HttpResponse(cached.body, content_type=content_type)
         headers |= {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in headers.items():
             answer[name] = value
@@ -143,7 +149,12 @@ def _refusal(status: int, code: str, sentence: str, headers: Mapping[str, str]) 
     )
 
 
-def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:
+def delivered_answer(
+    body: bytes,
+    state: LiveState,
+    tags: Collection[str],
+    headers: Mapping[str, str] | None = None,
+) -> CachedAnswer:
     """Return a cached answer with ETag and modification time."""
     modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
-    return CachedAnswer(body, etag_of(body), modified=modified, tags=frozenset(tags))
+    return CachedAnswer(body, etag_of(body), headers or {}, modified, frozenset(tags))

@@ -6,7 +6,7 @@ creates model instances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -16,7 +16,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 from django.db import models
-from django.db.models import F, OuterRef, TextField, Value
+from django.db.models import Case, Exists, F, OuterRef, Q, TextField, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
@@ -51,7 +51,7 @@ from proofroom.core.caching.content_tags import (
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
 from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue, rows_as_text
 from proofroom.core.json import JsonObject
-from proofroom.core.site_urls import PageLocation, home_path, paths_above
+from proofroom.core.site_urls import PageLocation, home_path, locale_of, paths_above
 from proofroom.definitions import taxonomies
 from proofroom.definitions.listings import term_list_path
 from proofroom.taxonomies.models import Term
@@ -91,7 +91,34 @@ _GROUP: Final = CompiledQuery(
         .values("id", "locale", "translation_group")
     )
 )
-_MAX_PATHS_AROUND: Final = 64
+_FALLBACK_AT: Final = CompiledQuery(
+    lambda path, other, locale, fallback: (
+        published_posts()
+        .filter(locale=fallback)
+        .filter(
+            Q(path=other)
+            # Only posts that were published once: a path must not tell that a draft is there.
+            | Q(
+                translation_group__in=Post.objects.alive()
+                .filter(path=path, published_at__isnull=False)
+                .values("translation_group")
+            )
+        )
+        .exclude(
+            Exists(
+                published_posts().filter(
+                    translation_group=OuterRef("translation_group"), locale=locale
+                )
+            )
+        )
+        .annotate(
+            is_same_path=Case(When(path=other, then=Value(1)), default=Value(0)),
+        )
+        .order_by("is_same_path", "id")
+        .values("id")[:1]
+    )
+)
+_MAX_PATHS_ABOVE: Final = 32
 _AROUND_POSTS: Final = CompiledQuery(
     lambda paths: (
         published_posts()
@@ -124,13 +151,32 @@ def render_post(
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)
-    return _render(rows[0], shape, variation) if rows else None
+    return _render_alone(rows[0], shape, variation) if rows else None
 
 
-def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
+def render_post_at(
+    path: str, variation: str = "", fields: Collection[str] | None = None
+) -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
-    rows = _published(None, "path").rows(path)
-    return _render(rows[0], None, variation) if rows else None
+    shape = None if fields is None else frozenset(fields)
+    rows = _published(shape, "path").rows(path)
+    return _render_alone(rows[0], shape, variation) if rows else None
+
+
+def render_posts_at(
+    paths: Collection[str], fields: Collection[str] | None = None
+) -> dict[str, RenderedAnswer]:
+    """Return the published posts at paths, by path. As many statements as for one."""
+    if not paths:
+        return {}
+    shape = None if fields is None else frozenset(fields)
+    rows: dict[str, Row] = {}
+    for row in _published(shape, "path__in").rows(padded(sorted(paths))):
+        # As for a single path, visitors get the first of several posts.
+        rows.setdefault(row["path"], row)
+    places = {path: PageLocation(path, row["post_locale"]) for path, row in rows.items()}
+    around = _load_around(places.values()) if _needs_around(shape) else []
+    return {path: _render(row, shape, "", around) for path, row in rows.items()}
 
 
 def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[UUID, bool] | None:
@@ -148,7 +194,35 @@ def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[
     return (by_locale[fallback], True) if fallback in by_locale else None
 
 
-def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+def find_fallback_at(path: str, fallback: str) -> UUID | None:
+    """Return the id of the published post in the fallback language for a path where none is published.
+
+    The translation of the post that was once published at the path, or else the post at the same path in the fallback
+    language. None if its group is published in the language of the path. One query.
+    """
+    locale = locale_of(path)
+    if locale == fallback or "\x00" in path:
+        return None
+    other = home_path(fallback) + path.removeprefix(home_path(locale))
+    rows = _FALLBACK_AT.rows(path, other, locale, fallback)
+    depend_on(tag_of_path(path), tag_of_path(other))
+    return rows[0]["id"] if rows else None
+
+
+def _render_alone(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+    """Return the answer of a post with the posts above its page, if they are wanted."""
+    place = PageLocation(row["path"], row["post_locale"])
+    around = _load_around([place]) if _needs_around(fields) else []
+    return _render(row, fields, variation, around)
+
+
+def _needs_around(fields: frozenset[str] | None) -> bool:
+    return fields is None or not fields.isdisjoint(_AROUND)
+
+
+def _render(
+    row: Row, fields: frozenset[str] | None, variation: str, loaded: Sequence[Neighbour]
+) -> RenderedAnswer:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
@@ -170,10 +244,9 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     if fields is None or "terms" in fields:
         members["terms"] = _terms(content_row)
     place = PageLocation(row["path"], locale)
-    around: Sequence[Neighbour] = ()
-    needs_around = fields is None or not fields.isdisjoint(_AROUND)
-    if needs_around:
-        around = _load_around(place)
+    paths = _paths_around(place) if _needs_around(fields) else []
+    around = [post for post in loaded if post.path in paths]
+    if paths:
         members["ancestors"] = [
             {"title": post.title, "url": post.path} for post in _ancestors(place, around)
         ]
@@ -189,9 +262,8 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
     tags += [f"media:{UUID(id_).hex}" for id_ in assets]
     # Posts that are missing count too: one that appears above the page changes the answer.
-    if needs_around:
-        tags += [tag_of_path(path) for path in _paths_around(place)]
-        tags += [tag_of_post(post.id) for post in around]
+    tags += [tag_of_path(path) for path in paths]
+    tags += [tag_of_post(post.id) for post in around]
     tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
     return RenderedAnswer(body, frozenset(tags))
 
@@ -223,11 +295,16 @@ def _present_disclosure(found: AiDisclosure) -> JsonObject:
 
 def _assets(row: Row) -> dict[str, Asset]:
     """Return the files named by a row, by id."""
-    found: dict[str, Asset] = {}
-    for text in (row.get("own_media", _NONE), row.get("shared_media", _NONE)):
-        for entry in orjson.loads(text) if text != _NONE else ():
-            found[entry["id"]] = instance_from_row(Asset, entry)
-    return found
+    return {
+        **parse_assets(row.get("own_media", _NONE)),
+        **parse_assets(row.get("shared_media", _NONE)),
+    }
+
+
+def parse_assets(text: str) -> dict[str, Asset]:
+    """Return the files in a result of `referenced_assets`, by id."""
+    entries = orjson.loads(text) if text != _NONE else ()
+    return {entry["id"]: instance_from_row(Asset, entry) for entry in entries}
 
 
 def _terms(row: Row) -> list[JsonObject]:
@@ -250,21 +327,20 @@ def _terms(row: Row) -> list[JsonObject]:
 
 
 def _paths_around(place: PageLocation) -> list[str]:
-    """Return the paths of the home pages and those above a page, which its breadcrumb and its title name."""
+    """Return the paths of the home pages and those above a page, which its title and its breadcrumb name."""
     homes = map(home_path, settings.CMS_ENV.locales)
-    return sorted({*homes, *paths_above(place)} - {place.path})
+    # A path may have any number of parts, but the tree of pages has few levels.
+    return sorted({*homes, *paths_above(place)[:_MAX_PATHS_ABOVE]})
 
 
-def _load_around(place: PageLocation) -> list[Neighbour]:
-    """Return the published home pages and posts above a page. One query."""
-    paths = _paths_around(place)
-    if not paths:
-        return []
+def _load_around(places: Iterable[PageLocation]) -> list[Neighbour]:
+    """Return the published home pages and the posts above pages. One query."""
+    paths = sorted({path for place in places for path in _paths_around(place)})
     return [
         neighbour(
             str(row["id"]), row["locale"], row["title"], row["path"], row["translation_group"]
         )
-        for row in _AROUND_POSTS.rows(padded(paths[:_MAX_PATHS_AROUND]))
+        for row in (_AROUND_POSTS.rows(padded(paths)) if paths else ())
     ]
 
 
@@ -337,14 +413,14 @@ def _from_wire(value: Any, *, is_id: bool, is_time: bool) -> Any:
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
-    """Return the statement for a published post by `column`, with its running variations."""
+    """Return the statement for published posts by `column`, with their running variations."""
     identity = {"original_id": F("pk"), "arms": running_arms()}
     return CompiledQuery(
         lambda value: (
             published_posts()
             .filter(**{column: value})
-            .order_by("pk")
-            .values("path", **_written(fields), **identity)[:1]
+            .order_by("published_at", "pk")
+            .values("path", **_written(fields), **identity)
         )
     )
 
@@ -419,10 +495,12 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         **told,
     }
     if fields is None or not fields.isdisjoint(("media", "seo")):
-        # `_references` uses this inside another subquery, so the post is two levels up.
+        # `referenced_assets` uses this inside another subquery, so the post is two levels up.
         shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
-        found["own_media"] = _references(POST, holder_id=OuterRef("pk"))
-        found["shared_media"] = _references(GLOBAL, holder_id__in=shared.values("instance_id"))
+        found["own_media"] = referenced_assets(POST, holder_id=OuterRef("pk"))
+        found["shared_media"] = referenced_assets(
+            GLOBAL, holder_id__in=shared.values("instance_id")
+        )
     return found
 
 
@@ -430,7 +508,7 @@ def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
     return PostModule.objects.filter(post_id=post_id or OuterRef("pk"))
 
 
-def _references(holder_kind: str, **holders: Any) -> Cast:
+def referenced_assets(holder_kind: str, **holders: Any) -> Cast:
     """Return the files used by live holders of a kind, as JSON."""
     found = MediaReference.objects.filter(holder_kind=holder_kind, layer=LIVE, **holders)
     columns = {name: f"asset__{name}" for name in ASSET_COLUMNS}

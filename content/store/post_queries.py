@@ -171,6 +171,13 @@ def published_posts() -> QuerySet[Post]:
     return listed_posts().filter(status="published", is_placeholder=False)
 
 
+def shown_posts() -> QuerySet[Post]:
+    """Return the posts whose content visitors may get: published ones, and running variations of them."""
+    running = Post.objects.running().values("pk")
+    published = Q(pk__in=published_posts().values("pk"))
+    return Post.objects.filter(published | Q(pk__in=running)).order_by()
+
+
 def published_at(path: str, locale: str) -> QuerySet[Post]:
     """Return the published posts at a path. Visitors get the first."""
     # PostgreSQL raises an error for a text parameter with NUL. No path contains one.

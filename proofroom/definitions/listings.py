@@ -18,6 +18,8 @@ from proofroom.definitions.module import Module, PostList
 from proofroom.definitions.post_type import post_types
 
 MOST_CARDS = 24
+LIST_PAGE_SIZE = 12
+"""Posts on one index page."""
 
 
 class ListingProps(ModuleProps):

@@ -28,6 +28,9 @@ ENDPOINTS = [
         grow=grow_terms,
     ),
     Endpoint("GET /api/public/terms/<term_id>", ALL),
+    Endpoint("GET /api/public/globals/<global_slug>", ALL, invalid=("?locale=xx", "locale")),
+    Endpoint("GET /api/public/media/<asset_id>", ALL, invalid=("?locale=xx", "locale")),
+    Endpoint("GET /api/public/site", ALL, invalid=("?locale=xx", "locale")),
 ]
 
 
