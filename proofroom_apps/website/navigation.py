@@ -52,7 +52,7 @@ def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]
     return [
         Alternate(
             locale=locale,
-            label=_name_of(locale),
+            label=language_label(locale),
             url=paths[locale],
             current=locale == place.locale,
         )
@@ -61,7 +61,8 @@ def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]
     ]
 
 
-def _name_of(locale: str) -> str:
+def language_label(locale: str) -> str:
+    """Return the name of a language in the language itself."""
     try:
         # Raises KeyError for a language that Django does not know.
         return str(get_language_info(locale)["name_local"]).capitalize()
