@@ -12,6 +12,7 @@ from rest_framework.response import Response
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.store.linked_posts import Linked
+from media.presenters import url_of
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
@@ -144,5 +145,7 @@ class PublicSiteViewSet(DeliveredViewSet):
 
 def media_base() -> str:
     """Return the absolute address below which files are: of the site, or of its storage."""
-    base: str = settings.MEDIA_URL
+    base = url_of("-").removesuffix("-")
+    # A storage that signs its addresses has no common beginning. The site itself answers for it.
+    base = base if base.endswith("/") else str(settings.MEDIA_URL)
     return f"{settings.SITE_URL}{base}" if base.startswith("/") else base
