@@ -35,6 +35,13 @@ ENDPOINTS = [
 
 
 def scene() -> Names:
-    term = make.term("Delivered")
-    make.post("Of a term", taxonomyTermIds=[str(term.pk)])
-    return {**posts.scene(), "term_id": str(term.pk)}
+    term, image = make.term("Delivered"), make.image("delivered.png")
+    post = make.post("Of a term", taxonomyTermIds=[str(term.pk)], featuredMediaId=str(image.pk))
+    module = make.global_module("delivered")
+    make.placed(post, module)
+    return {
+        **posts.scene(),
+        "term_id": str(term.pk),
+        "asset_id": str(image.pk),
+        "global_slug": "delivered",
+    }
