@@ -43,7 +43,7 @@ def test_a_token_is_made_shown_once_listed_and_revoked() -> None:
     assert (made["kind"], made["name"], made["rate"]) == ("delivery", "Shop", "6000/minute")
     assert (made["userId"], made["username"], made["permissions"]) == (None, None, [])
     assert (made["state"], made["hint"]) == ("active", secret[-4:])
-    _, api_secret = token_of(make.user("editor"))
+    token_of(make.user("editor"))
     listed = admin.read("/api/tokens")
     assert [row["kind"] for row in listed["data"]] == ["api", "delivery"]
     assert listed["meta"]["total"] == 2
