@@ -31,7 +31,9 @@ from content.api.delivery import (
     FIELDS,
     VARIATION,
     WHOLE,
+    DeliveredMediaAnswer,
     DeliveredPostAnswer,
+    TermOfPostAnswer,
     fields_of,
     variation_of,
     with_fallback,
@@ -103,6 +105,14 @@ class ResolvedAnswer(TypedDict):
     translations: NotRequired[list[dict[str, Any]]]
 
 
+class IncludedAnswer(TypedDict):
+    """What `include` names, by id, of all posts of the answer once."""
+
+    posts: dict[str, DeliveredPostAnswer]
+    media: dict[str, DeliveredMediaAnswer]
+    terms: dict[str, TermOfPostAnswer]
+
+
 class ResolvedPathsAnswer(TypedDict):
     """The content at each of the paths, by the path as it was sent."""
 
@@ -110,6 +120,7 @@ class ResolvedPathsAnswer(TypedDict):
         str,
         ResolvedPostAnswer | ResolvedRedirectAnswer | ResolvedListAnswer | NothingResolvedAnswer,
     ]
+    included: NotRequired[IncludedAnswer]
 
 
 class PathsToResolve(Body):
@@ -125,6 +136,9 @@ class PathsToResolve(Body):
         ]
         | None
     ) = Field(None, description="Of posts only these; all without it.")
+    include: list[Literal["media", "terms"]] = Field(
+        [], max_length=2, description="Of all posts once, in `included`."
+    )
 
 
 class ResolveViewSet(DeliveredViewSet):
@@ -176,14 +190,21 @@ class ResolveViewSet(DeliveredViewSet):
         if unknown:
             raise invalid("fields", f"fields must be a list of: {', '.join(sorted(WHOLE))}.")
         with from_replica():
-            return Response({"data": resolve_paths(body.paths, body.fields)})
+            return Response(resolve_paths(body))
 
 
-def resolve_paths(paths: list[str], fields: list[str] | None) -> dict[str, Mapping[str, Any]]:
-    """Return what is at paths, by path. At most seven queries."""
-    asked = {given: given.partition("?") for given in paths}
+def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
+    """Return what is at the paths, by path, and what is included. At most seven queries."""
+    asked = {given: given.partition("?") for given in body.paths}
     canonical = {given: canonical_form(bare) for given, (bare, _, _) in asked.items()}
-    posts = render_posts_at({*canonical.values()}, fields)
+    fields = None if body.fields is None else {*body.fields, *body.include}
+    rendered = render_posts_at({*canonical.values()}, fields)
+    posts: dict[str, Any] = {path: orjson.Fragment(post.body) for path, post in rendered.items()}
+    included: dict[str, dict[str, Any]] = {name: {} for name in ("posts", "media", "terms")}
+    if body.include:
+        posts = {path: orjson.loads(post.body) for path, post in rendered.items()}
+        for post in posts.values():
+            _include(post, body, included)
     lists: dict[str, RequestedList] = {}
     for given, (_bare, _mark, query) in asked.items():
         wanted = requested_list(canonical[given], query)
@@ -197,14 +218,27 @@ def resolve_paths(paths: list[str], fields: list[str] | None) -> dict[str, Mappi
     found: dict[str, Mapping[str, Any]] = {}
     for given, path in canonical.items():
         if path in posts:
-            found[given] = {"type": "post", "post": orjson.Fragment(posts[path].body)}
+            found[given] = {"type": "post", "post": posts[path]}
         elif given in found_lists:
             found[given] = found_lists[given]
         elif path in targets:
             found[given] = _redirect(targets[path])
         else:
             found[given] = {"type": "not_found"}
-    return found
+    return {"data": found, "included": included} if body.include else {"data": found}
+
+
+def _include(
+    post: dict[str, Any], body: PathsToResolve, included: dict[str, dict[str, Any]]
+) -> None:
+    """Collect what a post includes, and take from it what its fields do not name."""
+    if "media" in body.include:
+        included["media"] |= post["media"]
+    if "terms" in body.include:
+        included["terms"] |= {term["id"]: term for term in post["terms"]}
+    for name in body.include:
+        if body.fields is not None and name not in body.fields:
+            del post[name]
 
 
 def _redirect(target: RedirectTarget) -> ResolvedRedirectAnswer:

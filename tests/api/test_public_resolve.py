@@ -84,6 +84,22 @@ def test_many_paths_are_resolved_by_the_path_that_was_sent() -> None:
     assert sparse["/blog/coffee"]["post"] == {"id": str(post.pk), "url": "/blog/coffee"}
 
 
+def test_files_and_terms_of_many_paths_are_included_once() -> None:
+    image, term = make.image(), make.term("Coffee")
+    for slug in ("a", "b"):
+        make.post(slug=slug, featuredMediaId=str(image.pk), taxonomyTermIds=[str(term.pk)])
+    body = {"paths": ["/blog/a", "/blog/b", "/x"], "fields": ["id"], "include": ["media", "terms"]}
+
+    answer = ApiClient().write("POST", RESOLVE, body)
+
+    assert [set(one.get("post", {})) for one in answer["data"].values()] == [{"id"}, {"id"}, set()]
+    assert set(answer["included"]["media"]) == {str(image.pk)}
+    assert [one["name"] for one in answer["included"]["terms"].values()] == ["Coffee"]
+    whole = ApiClient().write("POST", RESOLVE, {"paths": ["/blog/a"], "include": ["media"]})
+    assert whole["data"]["/blog/a"] == resolved("/blog/a")
+    assert "included" not in ApiClient().write("POST", RESOLVE, {"paths": ["/blog/a"]})
+
+
 def test_many_paths_cost_as_many_queries_as_one_of_each_kind() -> None:
     term = make.term("Coffee")
     for number in range(6):
@@ -115,6 +131,7 @@ def test_many_paths_cost_as_many_queries_as_one_of_each_kind() -> None:
         ({"paths": ["/" * 3000]}, "paths.0"),
         ({"paths": ["/"], "fields": ["author"]}, "fields"),
         ({"paths": ["/"], "fields": "id"}, "fields"),
+        ({"paths": ["/"], "include": ["author"]}, "include.0"),
         ({"paths": ["/"], "layer": "review"}, "layer"),
     ],
 )
