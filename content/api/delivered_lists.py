@@ -23,7 +23,7 @@ from proofroom.core.site_urls import locale_of
 from proofroom.definitions.listings import LIST_PAGE_SIZE, IndexPage, list_title, listing_at
 from proofroom.taxonomies.models import Term
 
-_PAGE: Final = re.compile(r"(?:^|&)page=([1-9][0-9]{0,5})(?:&|$)", re.ASCII)
+_PAGE: Final = re.compile(r"(?:^|&)page=([1-9][0-9]{0,7})(?:&|$)", re.ASCII)
 
 
 class ListTermAnswer(TypedDict):

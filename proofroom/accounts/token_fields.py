@@ -35,15 +35,13 @@ class TokenMakerAnswer(Answer):
     username: str
 
 
-class AccountTokenAnswer(Answer):
+class ProgramTokenAnswer(Answer):
     """The answer of every kind of token, by the last four characters of its secret."""
 
     id: UUID
     name: str = Field(max_length=TOKEN_NAME_MAX)
     hint: str = Field(json_schema_extra={"minLength": 4, "maxLength": 4})
     state: Annotated[str, one_of(TOKEN_STATES)]
-    user_id: int = Field(ge=1)
-    username: str = Field(validation_alias=AliasPath("user", "username"))
     created_at: datetime
     created_by: TokenMakerAnswer | None = Field(validation_alias="made_by")
     expires_at: datetime | None
@@ -52,7 +50,14 @@ class AccountTokenAnswer(Answer):
     scope: ScopeAnswer
 
 
-class TokenAnswer(AccountTokenAnswer):
+class AccountTokenAnswer(ProgramTokenAnswer):
+    """The answer of every kind of token that is bound to an account."""
+
+    user_id: int = Field(ge=1)
+    username: str = Field(validation_alias=AliasPath("user", "username"))
+
+
+class TokenAnswer(ProgramTokenAnswer):
     """A token, by the last four characters of its secret. A delivery token has no account and no permissions."""
 
     kind: Annotated[str, one_of(TOKEN_KINDS)] = "api"

@@ -40,9 +40,10 @@ from content.api.delivery import (
 )
 from proofroom.core.api.answer import described, one_of
 from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import LAST_PAGE, page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import parameter_names, query_parameter
+from proofroom.core.api.schema import integer_schema, parameter_names, query_parameter
 from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
@@ -57,7 +58,13 @@ PATH: Final = query_parameter(
     {"type": "string", "pattern": "^/", "maxLength": URL_MAX},
     required=True,
 )
-_PARAMETERS: Final = [PATH, VARIATION, FIELDS, FALLBACK]
+_PARAMETERS: Final = [
+    PATH,
+    VARIATION,
+    FIELDS,
+    FALLBACK,
+    query_parameter("page", "The page of a list, 1-based.", integer_schema(1, LAST_PAGE, 1)),
+]
 
 
 class TargetAnswer(TypedDict):
@@ -161,6 +168,8 @@ class ResolveViewSet(DeliveredViewSet):
         fields, variation = fields_of(request, WHOLE), variation_of(request)
         fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
         bare, _, query = given.partition("?")
+        if "page" in request.query_params:
+            query = f"page={page_of(request).number}"
         path = canonical_form(bare)
         found = render_post_at(path, variation, fields)
         is_fallback = found is None

@@ -59,6 +59,8 @@ def test_a_list_of_a_term_names_it_and_its_pages_are_those_of_the_site() -> None
     first, second = resolved("/blog/topics/coffee"), resolved("/blog/topics/coffee%3Fpage=2")
 
     assert (first["page"], first["lastPage"], first["total"]) == (1, 2, 13)
+    assert resolved("/blog/topics/coffee", "&page=2") == second
+    resolved("/blog/topics/coffee", "&page=0", expect=422)
     assert (second["page"], second["title"], second["term"]["id"]) == (2, "Coffee", str(term.pk))
     assert Client().get("/blog/topics/coffee?page=2").status_code == 200
     assert Client().get("/blog/topics/coffee?page=3").status_code == 404

@@ -76,7 +76,7 @@ def test_the_text_formats_have_all_of_them() -> None:
 
 
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_threat_no_value_is_read_as_more_than_a_value(hostile: str) -> None:
+def test_no_value_is_read_as_more_than_a_value(hostile: str) -> None:
     line, location = netlify_rule(hostile, hostile, 301), nginx_rule(hostile, hostile, 301)
 
     parts = line.split(" ")
