@@ -94,6 +94,7 @@ class DeliveredViewSet(ApiViewSet):
         key = f"{request.path}?{reduced_query(meta.get('QUERY_STRING', ''), parameters)}"
         cached = answers.get(state, key)
         headers: dict[str, str] = {}
+        count: HitCount | None = None
         if cached is None:
             count = _count_call(request, credential)
             if count is not None and count.is_over:
@@ -111,17 +112,17 @@ class DeliveredViewSet(ApiViewSet):
                 {"Content-Type": str(response.content_type)} if is_text else {},
             )
             answers.put(state, key, cached)
-            if count is not None:
-                # The caller has the answer already and gets a 304, which does not count.
-                if cached.etag[:-1] in meta.get("HTTP_IF_NONE_MATCH", ""):
-                    count.take_back()
-                headers = count.headers
+            headers = count.headers if count is not None else {}
         content_type = cached.headers.get("Content-Type", "application/json")
         answer = HttpResponse(cached.body, content_type=content_type)
         headers |= {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in headers.items():
             answer[name] = value
-        return mark_cacheable(answer, state, cached, parameters=parameters)
+        # A caller who has the answer already gets a 304, which does not count.
+        take_back = count.take_back if count is not None else None
+        return mark_cacheable(
+            answer, state, cached, parameters=parameters, on_not_modified=take_back
+        )
 
 
 def _count_call(request: HttpRequest, credential: DeliveryCredential | None) -> HitCount | None:

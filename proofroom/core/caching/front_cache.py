@@ -199,12 +199,16 @@ def mark_cacheable(
     *,
     parameters: Collection[str],
     is_for_all: bool = True,
+    on_not_modified: Callable[[], None] | None = None,
 ) -> HttpResponse:
     """Mark a 200 for conditional handling and, if it is the same for all visitors, for the front cache.
 
-    `parameters` are the query parameters that answers of this path depend on.
+    `parameters` are the query parameters that answers of this path depend on. `on_not_modified` is called if the
+    caller gets a 304.
     """
-    response.kept_in_front = (state, answer, is_for_all, parameters)  # type: ignore[attr-defined]
+    response.kept_in_front = (  # type: ignore[attr-defined]
+        state, answer, is_for_all, parameters, on_not_modified,
+    )  # fmt: skip
     return response
 
 
@@ -255,7 +259,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     kept = getattr(response, "kept_in_front", None)
     if kept is None or not isinstance(response, HttpResponse):
         return response
-    state, answer, is_for_all, parameters = kept
+    state, answer, is_for_all, parameters, on_not_modified = kept
     # A cookie is for one visitor.
     is_for_all = is_for_all and not response.cookies
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
@@ -269,6 +273,8 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     if reply.body is not answer.body:
         response.content = reply.body
     if reply.status == HTTPStatus.NOT_MODIFIED:
+        if on_not_modified is not None:
+            on_not_modified()
         for name in _BODY_HEADERS:
             response.headers.pop(name, None)
     present = dict(response.items())
