@@ -134,7 +134,7 @@ def test_a_list_takes_the_same_number_of_queries(number: int) -> None:
     ) as queries:
         read("?per_page=50")
 
-    assert len(queries) <= 3
+    assert len(queries) <= 4
 
 
 def test_counts_and_lists_are_those_of_the_language_that_is_asked_for() -> None:
