@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 
 LIST = "/api/public/posts"
 
-WHILE_TESTED = {"variations", "variationOf", "variation"}
+WHILE_TESTED = {"variations", "variationOf", "variation", "disclosure"}
 
 
 def one(post: Post, query: str = "") -> str:
