@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import UUID
 
 import orjson
@@ -20,6 +20,12 @@ from django.db.models.functions import Cast
 
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
+from content.presenters.delivered_texts import (
+    DeliveredContent,
+    TextFormat,
+    has_texts,
+    present_texts,
+)
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
@@ -67,23 +73,29 @@ def render_post(
     post_id: UUID,
     fields: Collection[str] | None = None,
     variation: str = "",
+    text_format: TextFormat = "json",
 ) -> RenderedAnswer | None:
     """Return a published post by id, or its running variation with this name; None if there is none.
 
-    Reads only the columns for `fields`. One statement, two with a variation.
+    Reads only the columns for `fields`. One statement, two with a variation; up to three more for the links and
+    images in its texts.
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)
-    return _render(rows[0], shape, variation) if rows else None
+    return _render(rows[0], shape, variation, text_format) if rows else None
 
 
-def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
+def render_post_at(
+    path: str, variation: str = "", text_format: TextFormat = "json"
+) -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
     rows = _published(None, "path").rows(path)
-    return _render(rows[0], None, variation) if rows else None
+    return _render(rows[0], None, variation, text_format) if rows else None
 
 
-def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+def _render(
+    row: Row, fields: frozenset[str] | None, variation: str, text_format: TextFormat
+) -> RenderedAnswer:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
@@ -101,7 +113,8 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         members["disclosure"] = _disclosure(content_row)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
-    body: bytes = content_row["body"].encode()
+    content_id = arm.post_id if arm is not None and rows else row["original_id"]
+    body = _with_texts(content_row, content_id, text_format)
     if members:
         # The body is spliced, not parsed: its closing brace is replaced by the members.
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
@@ -109,6 +122,15 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
     tags += [f"media:{UUID(id_).hex}" for id_ in media]
     return RenderedAnswer(body, frozenset(tags))
+
+
+def _with_texts(row: Row, post_id: UUID, text_format: TextFormat) -> bytes:
+    """Return the body of a row with its texts in a format, their links and their images."""
+    if not has_texts(row["body"], text_format):
+        return cast("str", row["body"]).encode()
+    wire = orjson.loads(row["body"])
+    present_texts([DeliveredContent(post_id, row["post_type"], wire)], text_format)
+    return orjson.dumps(wire)
 
 
 def _disclosure(row: Row) -> JsonObject:
@@ -205,6 +227,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     found: dict[str, Combinable] = {
         "body": Cast(JSONObject(**values), TextField()),
         "post_locale": F("locale"),
+        "post_type": F("type"),
         **told,
     }
     if fields is None or "media" in fields:

@@ -20,13 +20,14 @@ from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_posts import render_post
 from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
 from content.models.post import VARIATION_PATTERN
-from content.presenters.posts import LiveModuleAnswer
+from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
+from content.presenters.posts import DeliveredModuleAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, MetaAnswer, described
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import parameter_names, query_parameter
+from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.content_version_cache import LiveState
@@ -86,7 +87,7 @@ class ArmAnswer(TypedDict):
 class DeliveredPostAnswer(LivePostFields):
     """A published post, with the files of its fields and modules by id."""
 
-    modules: list[LiveModuleAnswer]
+    modules: list[DeliveredModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
     variations: NotRequired[
         Annotated[
@@ -128,6 +129,11 @@ VARIATION: Final = query_parameter(
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
+RICH_TEXT: Final = query_parameter(
+    "richtext",
+    "The format of rich text: the document, safe HTML, or Markdown.",
+    {**choice_schema(*TEXT_FORMATS), "default": "json"},
+)
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
@@ -169,19 +175,19 @@ class PublicPostViewSet(DeliveredViewSet):
     }
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "list": parameter_names([*LIVE_PARAMETERS, LIST_FIELDS]),
-        "retrieve": parameter_names([FIELDS, VARIATION]),
+        "list": parameter_names([*LIVE_PARAMETERS, LIST_FIELDS, RICH_TEXT]),
+        "retrieve": parameter_names([FIELDS, VARIATION, RICH_TEXT]),
     }
 
     @extend_schema(
-        parameters=[*LIVE_PARAMETERS, LIST_FIELDS],
+        parameters=[*LIVE_PARAMETERS, LIST_FIELDS, RICH_TEXT],
         responses=SparseLivePostListAnswer,
     )
     def list(self, request: Request) -> Response:
         """List published posts with their modules, or only the requested `fields`."""
         return Response(list_posts(request, self.live_state))
 
-    @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
+    @extend_schema(parameters=[FIELDS, VARIATION, RICH_TEXT], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """Return a published post, or only the requested `fields`."""
         body = read_post(request, post_id)
@@ -203,7 +209,9 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     counted = f"count {urlencode(sorted(filters.items()))}"
     cached_total = cast("tuple[int, bool] | None", answers.get_value(state, counted))
     total = RowCount(*cached_total) if cached_total is not None else None
-    listed = post_lists.post_list(request, fields=fields, total=total)
+    listed = post_lists.post_list(
+        request, fields=fields, total=total, text_format=text_format_of(request)
+    )
     if total is None:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
@@ -213,9 +221,9 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
 def read_post(request: HasQuery, post_id: str) -> bytes | None:
     """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
-    variation = variation_of(request)
+    variation, text_format = variation_of(request), text_format_of(request)
     try:
-        found = render_post(UUID(post_id), fields, variation)
+        found = render_post(UUID(post_id), fields, variation, text_format)
     except ValueError:
         return None
     if found is not None:
@@ -229,6 +237,14 @@ def variation_of(request: HasQuery) -> str:
     if name and not _NAME.fullmatch(name):
         raise invalid("variation", "variation must be a name such as B.")
     return name
+
+
+def text_format_of(request: HasQuery) -> TextFormat:
+    """Return the format of rich text in the query. 422 for an unknown one."""
+    value = request.query_params.get("richtext", "json")
+    if value not in TEXT_FORMATS:
+        raise invalid("richtext", f"richtext must be one of: {', '.join(TEXT_FORMATS)}.")
+    return cast("TextFormat", value)
 
 
 def fields_of(request: HasQuery, known: Collection[str]) -> Collection[str] | None:

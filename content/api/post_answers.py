@@ -17,6 +17,7 @@ from content.api.module_entries import MOST, ModuleEntry
 from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
 from content.models import Status
 from content.presenters.posts import (
+    DeliveredModuleAnswer,
     Index,
     LayersAnswer,
     LiveModuleAnswer,
@@ -164,12 +165,14 @@ class ListedLivePostAnswer(_ListedPost):
     """A published post in a list."""
 
     version: Version
-    modules: list[LiveModuleAnswer]
+    modules: list[DeliveredModuleAnswer]
 
 
-class ListedPostAnswer(ListedLivePostAnswer):
+class ListedPostAnswer(_ListedPost):
     """A post in a list, with its live modules."""
 
+    version: Version
+    modules: list[LiveModuleAnswer]
     layers: LayersAnswer
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import django_filters
@@ -12,6 +12,12 @@ from django.db.models import QuerySet
 
 from content import presenters
 from content.models import Layer, Post, Status
+from content.presenters.delivered_texts import (
+    DeliveredContent,
+    TextFormat,
+    has_texts,
+    present_texts,
+)
 from content.store import post_queries, search
 from content.store.media_usage import media_of
 from content.store.scopes import visible_to
@@ -145,6 +151,7 @@ def post_list(
     actor: Actor | None = None,
     fields: Collection[str] | None = None,
     total: RowCount | None = None,
+    text_format: TextFormat = "json",
 ) -> JsonObject:
     """Return a page of posts with their live modules: posts visible to the actor, or published ones without an
     actor.
@@ -187,6 +194,8 @@ def post_list(
             parts=parts,
         )
     posts_on_wire = [presenters.listed_post(row) for row in rows]
+    if not staged:
+        _present_texts(rows, posts_on_wire, text_format)
     if has_media:
         shared = {
             (row["id"], UUID(instance_id))
@@ -198,6 +207,19 @@ def post_list(
     if fields is not None:
         posts_on_wire = [select_fields(wire, fields) for wire in posts_on_wire]
     return page.envelope(posts_on_wire, total)
+
+
+def _present_texts(
+    rows: Sequence[Row], posts: Sequence[presenters.Wire], text_format: TextFormat
+) -> None:
+    """Replace the modules of listed posts by their form of the delivery API."""
+    contents = []
+    for row, post in zip(rows, posts, strict=True):
+        text = row.get("live_modules")
+        if text is not None and has_texts(text, text_format):
+            post["modules"] = orjson.loads(text)
+            contents.append(DeliveredContent(row["id"], row["type"], post))
+    present_texts(contents, text_format)
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:

@@ -14,7 +14,13 @@ from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_posts import render_post_at
-from content.api.delivery import VARIATION, DeliveredPostAnswer, variation_of
+from content.api.delivery import (
+    RICH_TEXT,
+    VARIATION,
+    DeliveredPostAnswer,
+    text_format_of,
+    variation_of,
+)
 from content.posts.canonical_urls import set_missing_canonicals
 from proofroom.core.api.answer import Answer, described, one_of
 from proofroom.core.api.django_request import django_request
@@ -127,10 +133,10 @@ class ResolveViewSet(DeliveredViewSet):
 
     permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "resolve": parameter_names([_PATH, VARIATION])
+        "resolve": parameter_names([_PATH, VARIATION, RICH_TEXT])
     }
 
-    @extend_schema(parameters=[_PATH, VARIATION], responses=described(ResolvedAnswer))
+    @extend_schema(parameters=[_PATH, VARIATION, RICH_TEXT], responses=described(ResolvedAnswer))
     def resolve(self, request: Request) -> Response:
         """Return the published post at a path, or the target of a redirect."""
         path = request.query_params.get("path", "")
@@ -138,7 +144,11 @@ class ResolveViewSet(DeliveredViewSet):
             raise invalid(
                 "path", f"path must begin with / and have at most {URL_MAX:,} characters."
             )
-        found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
+        found = render_post_at(
+            canonical_form(path),
+            request.query_params.get("variation", ""),
+            text_format_of(request),
+        )
         if found is not None:
             variation_of(request)  # raises 422 for an invalid name
             return Response({"type": "post", "post": orjson.Fragment(found.body)})
