@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Final, cast
+from typing import Any, Final
 from uuid import UUID
 
 import orjson
@@ -20,12 +20,7 @@ from django.db.models.functions import Cast
 
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
-from content.presenters.delivered_texts import (
-    DeliveredContent,
-    TextFormat,
-    has_texts,
-    present_texts,
-)
+from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
@@ -126,8 +121,6 @@ def _render(
 
 def _with_texts(row: Row, post_id: UUID, text_format: TextFormat) -> bytes:
     """Return the body of a row with its texts in a format, their links and their images."""
-    if not has_texts(row["body"], text_format):
-        return cast("str", row["body"]).encode()
     wire = orjson.loads(row["body"])
     present_texts([DeliveredContent(post_id, row["post_type"], wire)], text_format)
     return orjson.dumps(wire)

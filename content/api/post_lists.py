@@ -12,12 +12,7 @@ from django.db.models import QuerySet
 
 from content import presenters
 from content.models import Layer, Post, Status
-from content.presenters.delivered_texts import (
-    DeliveredContent,
-    TextFormat,
-    has_texts,
-    present_texts,
-)
+from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.store import post_queries, search
 from content.store.media_usage import media_of
 from content.store.scopes import visible_to
@@ -215,9 +210,8 @@ def _present_texts(
     """Replace the modules of listed posts by their form of the delivery API."""
     contents = []
     for row, post in zip(rows, posts, strict=True):
-        text = row.get("live_modules")
-        if text is not None and has_texts(text, text_format):
-            post["modules"] = orjson.loads(text)
+        if "live_modules" in row:
+            post["modules"] = orjson.loads(row["live_modules"])
             contents.append(DeliveredContent(row["id"], row["type"], post))
     present_texts(contents, text_format)
 

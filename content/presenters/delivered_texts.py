@@ -1,4 +1,4 @@
-"""Rich text and links of the delivery API: present addresses, ids of headings, and the chosen format.
+"""Modules of the delivery API: complete props, present addresses of links, ids of headings, and the chosen format.
 
 Works on the JSON of posts, in place. What is stored stays as it was written.
 """
@@ -29,8 +29,6 @@ TEXT_FORMATS: Final[tuple[TextFormat, ...]] = get_args(TextFormat)
 _MAX_NESTED: Final = 8
 _OWN_IDS: Final = "main"
 """The id that the pages of the site use themselves. Headings get the same ids here and there."""
-_SIGNS: Final = ('"heading"', '"link"', '"image"', '"/')
-"""Each module that is changed has one of these in its JSON, or the site's address, if rich text stays JSON."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,15 +40,8 @@ class DeliveredContent:
     wire: JsonObject
 
 
-def has_texts(modules_as_text: str, text_format: TextFormat) -> bool:
-    """Return whether `present_texts` can change these modules. Spares others the parsing."""
-    if text_format != "json":
-        return '"doc"' in modules_as_text
-    return any(sign in modules_as_text for sign in (*_SIGNS, f'"{settings.SITE_URL}'))
-
-
 def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "json") -> None:
-    """Change the rich text and the links of posts to the form of the delivery API.
+    """Change the modules and custom fields of posts to the form of the delivery API.
 
     At most three queries for all posts, none for posts without links of the site and images in texts. The answer
     that is being built depends on what is linked.
@@ -110,6 +101,9 @@ def _parts_of(post: DeliveredContent) -> Iterator[_Part]:
         definition = modules.get(wire["type"])
         if definition is None:
             continue
+        if not wire["props"].keys() >= props_of(definition.Props).keys():
+            # Stored before the definition got these fields.
+            wire["props"] = {**definition.default_props(), **wire["props"]}
         links: JsonObject = {}
         overrides = wire["overrides"] or {}
         is_global = wire["scope"] == "global"
