@@ -7,7 +7,7 @@ custom fields, locales, names of types, and rich text. It describes whole answer
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from copy import deepcopy
 from functools import cache
 from typing import Any, Final
@@ -148,7 +148,7 @@ def _overrides(definition: type[Module]) -> Schema:
 
 
 def _posts(
-    base: Schema, required: Iterator[str] | frozenset[str], suffix: str, description: str
+    base: Schema, required: Collection[str], suffix: str, description: str
 ) -> dict[str, Schema]:
     """Return the schemas of the posts by name, and the one of all of them."""
     found: dict[str, Schema] = {}

@@ -11,7 +11,6 @@ from django.core.management import BaseCommand, CommandError, CommandParser
 from content.api.delivery_schema import delivery_document
 from proofroom.core.api.schema_views import document
 from proofroom.core.api.typescript import typescript
-from proofroom.definitions import post_types
 
 APIS = ("delivery", "management")
 
@@ -46,11 +45,10 @@ def delivery_types() -> str:
     """Return the types of the delivery API, with `Site`, the type parameter of `@proofroom/client`."""
     made = delivery_document()
     schemas = made["components"]["schemas"]
-    posts = dict(zip(post_types.names(), schemas["Post"]["oneOf"], strict=True))
-    listed = dict(zip(post_types.names(), schemas["ListedPost"]["oneOf"], strict=True))
 
-    def by_type(refs: dict[str, Any]) -> str:
-        lines = (f'    "{name}": {ref["$ref"].rpartition("/")[2]};' for name, ref in refs.items())
+    def by_type(name: str) -> str:
+        refs = schemas[name]["discriminator"]["mapping"].items()
+        lines = (f'    "{type_}": {ref.rpartition("/")[2]};' for type_, ref in refs)
         return "\n".join(["{", *lines, "  }"])
 
     locales = " | ".join(f'"{locale}"' for locale in settings.CMS_ENV.locales)
@@ -58,8 +56,8 @@ def delivery_types() -> str:
 /** The site: the type parameter of `createClient`. */
 export interface Site {{
   locales: {locales};
-  posts: {by_type(posts)};
-  listed: {by_type(listed)};
+  posts: {by_type("Post")};
+  listed: {by_type("ListedPost")};
   module: Module;
   operations: Operations;
 }}
