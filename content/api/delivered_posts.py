@@ -109,7 +109,10 @@ def _render(
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
     content_id = arm.post_id if arm is not None and rows else row["original_id"]
-    body = _with_texts(content_row, content_id, text_format)
+    if fields is None or fields & {"modules", "customFields"}:
+        body = _with_texts(content_row, content_id, text_format)
+    else:
+        body = content_row["body"].encode()
     if members:
         # The body is spliced, not parsed: its closing brace is replaced by the members.
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]

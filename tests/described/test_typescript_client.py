@@ -111,13 +111,31 @@ def test_a_site_is_read_with_its_own_types(client: Path, live_server: Any, tmp_p
     }
 
 
+MANAGEMENT: Final = """
+import { createApi } from "CLIENT/dist/src/index.js";
+import { operations, type Operations } from "./api.js";
+
+const api = createApi<Operations>(operations, { baseUrl: "https://cms.example", token: "secret" });
+export const made = () => api("posts_create", { body: { type: "blog", title: "New" } });
+export const title = async (): Promise<string> => (await made()).title;
+// @ts-expect-error a post has a title
+export const refused = () => api("posts_create", { body: { type: "blog" } });
+"""
+
+
 def test_the_types_of_the_whole_api_compile(client: Path, tmp_path: Path) -> None:
-    types = tmp_path / "api.ts"
+    types, check = tmp_path / "api.ts", tmp_path / "check.ts"
+    check.write_text(MANAGEMENT.replace("CLIENT", str(client)))
+    (tmp_path / "package.json").write_text('{"type": "module"}')
     call_command(
         *("generate_types", "typescript", "--api", "management", "--output", str(types)),
         stdout=StringIO(),
     )
 
-    done = npm.node(TSC, "--strict", "--noEmit", "--skipLibCheck", str(types), folder=client)
+    done = npm.node(
+        *(TSC, "--strict", "--noEmit", "--skipLibCheck", "--target", "es2022"),
+        *("--module", "nodenext", str(types), str(check)),
+        folder=client,
+    )
 
     assert done.returncode == 0, done.stdout

@@ -1,5 +1,7 @@
 export { createClient } from "./client.js";
 export type { Client, ClientOptions, Preview } from "./client.js";
+export { createApi } from "./api.js";
+export type { Api, ApiOptions, AnyOperations } from "./api.js";
 export { ProofroomError } from "./errors.js";
 export type {
   AnySite,

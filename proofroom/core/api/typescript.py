@@ -1,4 +1,7 @@
-"""TypeScript types of an OpenAPI document: an exported type for each named schema, and one map of operations."""
+"""TypeScript types of an OpenAPI document: an exported type for each named schema, and two maps of its operations.
+
+`Operations` has their types, `operations` their methods and paths, which a client needs when it runs.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ def typescript(document: Mapping[str, Any]) -> str:
     for name, shape in sorted(document["components"]["schemas"].items()):
         parts.append(_exported(name, shape))
     parts.append("\n".join(_operations(document)))
+    parts.append("\n".join(_addresses(document)))
     return "\n\n".join(parts) + "\n"
 
 
@@ -106,6 +110,18 @@ def _operations(document: Mapping[str, Any]) -> Iterator[str]:
         yield f"    answer: {_answer(operation)};"
         yield "  };"
     yield "}"
+
+
+def _addresses(document: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the constant `operations`."""
+    yield "/** Method and path of each operation. */"
+    yield "export const operations = {"
+    for path, method, operation in sorted(
+        operations(dict(document)), key=lambda one: str(one[2]["operationId"])
+    ):
+        address = f"method: {json.dumps(method.upper())}, path: {json.dumps(path)}"
+        yield f"  {operation['operationId']}: {{ {address} }},"
+    yield "} as const;"
 
 
 def _parameters(operation: Mapping[str, Any], place: str) -> str:
