@@ -263,3 +263,19 @@ def test_stored_texts_stay_as_they_were_written() -> None:
     assert [node["attrs"] for node in nodes(prose(managed)) if node["type"] == "heading"] == [
         {"level": 2}
     ]
+
+
+def test_a_delivered_document_can_be_stored() -> None:
+    make.post("Target", slug="target")
+    asset = make.image()
+    post = make.post("Linking", markdown=f"## Top\n\n[this](/blog/target) ![A]({asset.file.url})")
+    delivered = module_of(read(post), "prose")
+    editor = ApiClient("editor")
+
+    body = {"props": {"content": delivered["props"]["content"]}}
+    editor.write("PUT", f"/api/post-modules/{delivered['postModuleId']}", body)
+
+    stored = prose(editor.read(f"/api/posts/{post.pk}"))
+    assert "mediaId" not in str(stored)
+    assert "'id'" not in str(stored)
+    assert module_of(read(post), "prose") == delivered
