@@ -12,9 +12,9 @@ from copy import deepcopy
 from functools import cache
 from typing import Any, Final
 
-import yaml
 from django.conf import settings
 from django.http import HttpResponse
+from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
@@ -311,5 +311,5 @@ def _as_json() -> bytes:
 
 
 @cache
-def _as_yaml() -> str:
-    return str(yaml.safe_dump(delivery_document(), sort_keys=False, allow_unicode=True))
+def _as_yaml() -> bytes:
+    return bytes(OpenApiYamlRenderer().render(delivery_document(), renderer_context={}))  # type: ignore[no-untyped-call]  # untyped library

@@ -32,7 +32,7 @@ type Input<O extends { parameters: object; query: object; body: unknown }> = Par
 export type Api<Operations> = <Name extends keyof Operations & string>(
   name: Name,
   ...input: Operations[Name] extends infer O extends AnyOperations[string]
-    ? Record<string, never> extends Input<O>
+    ? {} extends Input<O>
       ? [input?: Input<O>]
       : [input: Input<O>]
     : never

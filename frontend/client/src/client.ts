@@ -64,7 +64,9 @@ export class Client<S extends AnySite> {
     path: string,
     query: PostQuery<F, I> = {},
   ): Promise<(Resolved<S, F> & WithIncluded<S, I>) | null> {
-    return orNull(this.get("/api/public/resolve", { path, ...query }));
+    return orNull(
+      this.get<Resolved<S, F> & WithIncluded<S, I>>("/api/public/resolve", { path, ...query }),
+    );
   }
 
   /** Returns what each path leads to; null where nothing is published. Asks once for 100 paths. */
@@ -106,7 +108,7 @@ export class Client<S extends AnySite> {
 
   /** Returns a menu, or null where there is none. */
   menu(slug: string, query: { locale?: S["locales"] } = {}): Promise<AnswerOf<S, "menus_by_slug_retrieve"> | null> {
-    return orNull(this.get(`/api/menus/by-slug/${encodeURIComponent(slug)}`, query));
+    return orNull(this.get<AnswerOf<S, "menus_by_slug_retrieve">>(`/api/menus/by-slug/${encodeURIComponent(slug)}`, query));
   }
 
   /** Returns the answer of any read, by its path and query: `client.get("/api/public/site", {locale: "en"})`. */
@@ -196,7 +198,7 @@ class Posts<S extends AnySite> {
     const T extends Types<S> = Types<S>,
     const F extends PostField<S["posts"][T] | S["listed"][T]> = never,
   >(query: ListQuery<S, T, F, never> = {}): AsyncGenerator<Listed<S, T, F>, void, undefined> {
-    for await (const page of this.pages(query)) yield* page.data;
+    for await (const page of this.pages<T, F, never>(query)) yield* page.data;
   }
 
   /** Returns one post, or null where none with this id is published. */
@@ -204,7 +206,9 @@ class Posts<S extends AnySite> {
     id: string,
     query: PostQuery<F, I> = {},
   ): Promise<(One<S, F> & WithIncluded<S, I>) | null> {
-    return orNull(this.client.get(`/api/public/posts/${encodeURIComponent(id)}`, query));
+    return orNull(
+      this.client.get<One<S, F> & WithIncluded<S, I>>(`/api/public/posts/${encodeURIComponent(id)}`, query),
+    );
   }
 }
 

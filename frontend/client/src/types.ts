@@ -21,22 +21,21 @@ export type PostOf<S extends AnySite, T extends AnyType<S> = AnyType<S>> = S["po
 /** The names of the fields that a post can have. */
 export type PostField<P> = P extends unknown ? keyof P & string : never;
 
-/** A post with these fields; whole without any. Each type of post is narrowed for itself. */
-type Narrowed<Whole, Source, F extends string> = [F] extends [never]
-  ? Whole
-  : Source extends unknown
-    ? Pick<Source, Extract<keyof Source, F>>
-    : never;
+type Both<S extends AnySite, T extends AnyType<S>> = S["posts"][T] & S["listed"][T];
 
-/** What a list answers for each post. */
+/** What a list answers for each post: of single posts, too, what `fields` names. */
 export type Listed<
   S extends AnySite,
   T extends AnyType<S> = AnyType<S>,
   F extends string = never,
-> = Narrowed<S["listed"][T], S["posts"][T] | S["listed"][T], F>;
+> = [F] extends [never]
+  ? S["listed"][T]
+  : { [K in T]: Pick<Both<S, K>, Extract<keyof Both<S, K>, F>> }[T];
 
 /** What one post answers. */
-export type One<S extends AnySite, F extends string = never> = Narrowed<PostOf<S>, PostOf<S>, F>;
+export type One<S extends AnySite, F extends string = never> = [F] extends [never]
+  ? PostOf<S>
+  : { [K in AnyType<S>]: Pick<S["posts"][K], Extract<keyof S["posts"][K], F>> }[AnyType<S>];
 
 interface MediaFile {
   url: string;

@@ -82,7 +82,7 @@ def _example(shape: Mapping[str, Any], schemas: Mapping[str, Any], name: str, de
         case "array":
             if depth > _MAX_DEPTH and not shape.get("minItems"):
                 return []
-            return [_example(shape["items"], schemas, name, depth + 1)]
+            return [_example(shape.get("items", {}), schemas, name, depth + 1)]
         case "integer" | "number":
             return max(shape.get("minimum", 1), min(1, shape.get("maximum", 1)))
         case "boolean":
@@ -112,6 +112,6 @@ def _text(shape: Mapping[str, Any], name: str) -> str:
     if shape.get("format") in _FORMATS:
         return _FORMATS[shape["format"]]
     text = _TEXTS.get(name, "Text")
-    if "pattern" in shape and not str(shape["pattern"]).startswith("^/"):
-        text = "name"
+    if "pattern" in shape:
+        text = _TEXTS["path"] if str(shape["pattern"]).startswith("^/") else "name"
     return text[: shape.get("maxLength", len(text))].ljust(shape.get("minLength", 0), "x")
