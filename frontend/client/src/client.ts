@@ -166,7 +166,7 @@ class Posts<S extends AnySite> {
     const F extends PostField<S["posts"][T] | S["listed"][T]> = never,
     const I extends IncludeName = never,
   >(query: ListQuery<S, T, F, I> = {}): Promise<Page<Listed<S, T, F>> & WithIncluded<S, I>> {
-    return this.client.get("/api/public/posts", listQuery(query));
+    return this.client.get<Page<Listed<S, T, F>> & WithIncluded<S, I>>("/api/public/posts", listQuery(query));
   }
 
   /** Yields the pages of a list until its end, each with what it includes. */
