@@ -92,7 +92,11 @@ def _describe_site(made: Schema) -> None:
     schemas |= _posts(whole_post, required, "Post", "A published post, by its type.")
     schemas |= _posts(listed_post, LISTED, "ListedPost", "A published post in a list, by its type.")
     _rename(made, {f"{_REF}{old}": f"{_REF}{new}" for old, new in renamed.items()})
+    if "DeliveredGlobal" in schemas:
+        schemas |= _globals(schemas.pop("DeliveredGlobal"))
+        _rename(made, {f"{_REF}DeliveredGlobal": f"{_REF}Global"})
     _describe_resolved(schemas)
+    _add_discriminators(schemas)
 
 
 def _names_of_posts(made: Schema) -> tuple[str, str]:
@@ -133,6 +137,25 @@ def _modules(base: Schema) -> dict[str, Schema]:
         shape["required"] = sorted(DeliveredModuleAnswer.__required_keys__)
         found[name] = shape
     found["Module"] = _one_of(names, "A module, by its type. Apply `overrides` on top of `props`.")
+    return found
+
+
+def _globals(base: Schema) -> dict[str, Schema]:
+    """Return the schemas of global modules that are read alone, by name, and the one of all of them."""
+    found: dict[str, Schema] = {}
+    names: dict[str, str] = {}
+    for definition in modules:
+        if "global" not in definition.allowed_scopes:
+            continue
+        names[definition.name] = name = f"{_pascal(definition.name)}Global"
+        shape = deepcopy(base)
+        shape["description"] = definition.description
+        shape["properties"] |= {
+            "type": {"const": definition.name},
+            "props": {"$ref": f"{_REF}{_pascal(definition.name)}ModuleProps"},
+        }
+        found[name] = shape
+    found["Global"] = _one_of(names, str(base.get("description", "")))
     return found
 
 
@@ -204,6 +227,8 @@ def _describe_resolved(schemas: dict[str, Schema]) -> None:
     for value in values:
         name = f"Resolved{_pascal(value)}"
         names[value] = name
+        if name in schemas:
+            continue
         # `post` and `redirect` stand below the key of that name; a list is described by all other keys.
         inner = (
             {own[value]: base["properties"][own[value]]}
@@ -214,6 +239,25 @@ def _describe_resolved(schemas: dict[str, Schema]) -> None:
         required = ["type", *(key for key in inner if value in own or key in always)]
         schemas[name] = {"type": "object", "required": required, "properties": properties}
     schemas["Resolved"] = _one_of(names, base.get("description", ""))
+
+
+def _add_discriminators(schemas: dict[str, Schema]) -> None:
+    """Turn each choice of schemas that differ in a fixed `type` into one with a discriminator."""
+    for node in _objects(schemas):
+        choices = node.get("anyOf", ())
+        names: dict[str, str] = {}
+        for choice in choices:
+            if "$ref" not in choice:
+                break
+            kind = _resolved(choice, schemas).get("properties", {}).get("type", {})
+            kind = _resolved(kind, schemas)
+            values = [kind["const"]] if "const" in kind else kind.get("enum", ())
+            if len(values) != 1:
+                break
+            names[values[0]] = choice["$ref"].removeprefix(_REF)
+        if len(choices) > 1 and len(names) == len(choices):
+            del node["anyOf"]
+            node |= {key: value for key, value in _one_of(names, "").items() if value}
 
 
 def _one_of(names: Mapping[str, str], description: str) -> Schema:

@@ -68,6 +68,23 @@ def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "
             part.module["links"] = part.links
 
 
+def present_global(
+    module_id: UUID, type_name: str, wire: JsonObject, text_format: TextFormat = "json"
+) -> None:
+    """Change the `props` of a global module that is answered alone, as `present_texts` does."""
+    module: JsonObject = {
+        "type": type_name,
+        "scope": "global",
+        "moduleInstanceId": str(module_id),
+        "props": wire["props"],
+        "overrides": None,
+    }
+    present_texts([DeliveredContent(module_id, "", {"modules": [module]})], text_format)
+    wire["props"] = module["props"]
+    if "links" in module:
+        wire["links"] = module["links"]
+
+
 @dataclass(slots=True)
 class _PageIds:
     """The ids of headings on a page, in the order of its modules."""

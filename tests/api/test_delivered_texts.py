@@ -12,7 +12,9 @@ from django.test.utils import CaptureQueriesContext
 
 from content.models import ContentLink, Post
 from content.posts.trash import delete_post
+from content.presenters.delivered_texts import present_global
 from content.store.content_links import rebuild_links
+from proofroom.core.json import JsonObject
 from tests import make
 from tests.api_client import ApiClient
 
@@ -174,6 +176,18 @@ def test_links_of_a_global_module_and_of_its_overrides_follow_moves() -> None:
         {"ctaUrl": "/blog/two"},
     )
     assert set(module["links"]) == {"props.ctaUrl", "overrides.ctaUrl"}
+
+
+def test_a_global_module_alone_has_present_addresses() -> None:
+    target = make.post("Target", slug="old")
+    shared = make.global_module(ctaLabel="Go", ctaUrl="/blog/old")
+    moved(target, "new")
+    wire: JsonObject = {"props": dict(shared.props)}
+
+    present_global(shared.pk, shared.type, wire)
+
+    assert wire["props"]["ctaUrl"] == "/blog/new"  # type: ignore[index,call-overload]
+    assert list(wire["links"]) == ["props.ctaUrl"]  # type: ignore[arg-type]
 
 
 def test_headings_have_ids_that_are_unique_on_the_page() -> None:
