@@ -18,8 +18,10 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from content.api.delivery import LISTED, DeliveredPostAnswer
+from content.api.delivery import DeliveredPostAnswer
+from content.api.post_answers import ListedLivePostAnswer
 from content.presenters.posts import DeliveredModuleAnswer
+from proofroom.core.api.answer import described
 from proofroom.core.api.body import dumps
 from proofroom.core.api.schema import JSON_TYPE, operations
 from proofroom.core.api.schema_examples import add_examples
@@ -88,15 +90,24 @@ def _describe_site(made: Schema) -> None:
         schemas.pop(name, None)
     schemas |= rich_text_schemas()
     schemas |= _modules(module)
-    required = DeliveredPostAnswer.__required_keys__
-    schemas |= _posts(whole_post, required, "Post", "A published post, by its type.")
-    schemas |= _posts(listed_post, LISTED, "ListedPost", "A published post in a list, by its type.")
+    whole, listed_ones = _required(DeliveredPostAnswer), _required(ListedLivePostAnswer)
+    schemas |= _posts(whole_post, whole, "Post", "A published post, by its type.")
+    schemas |= _posts(
+        listed_post, listed_ones, "ListedPost", "A published post in a list, by its type."
+    )
     _rename(made, {f"{_REF}{old}": f"{_REF}{new}" for old, new in renamed.items()})
     if "DeliveredGlobal" in schemas:
         schemas |= _globals(schemas.pop("DeliveredGlobal"))
         _rename(made, {f"{_REF}DeliveredGlobal": f"{_REF}Global"})
     _describe_resolved(schemas)
     _add_discriminators(schemas)
+
+
+def _required(shape: Any) -> list[str]:
+    """Return the names of the members that an answer always has."""
+    # The class itself cannot tell: its annotations are texts.
+    described_shape = described(shape).adapter.json_schema(mode="serialization")
+    return list(described_shape["required"])
 
 
 def _names_of_posts(made: Schema) -> tuple[str, str]:
@@ -134,7 +145,7 @@ def _modules(base: Schema) -> dict[str, Schema]:
             "props": {"$ref": f"{_REF}{name}Props"},
             "overrides": _overrides(definition),
         }
-        shape["required"] = sorted(DeliveredModuleAnswer.__required_keys__)
+        shape["required"] = _required(DeliveredModuleAnswer)
         found[name] = shape
     found["Module"] = _one_of(names, "A module, by its type. Apply `overrides` on top of `props`.")
     return found

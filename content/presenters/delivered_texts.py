@@ -198,8 +198,10 @@ class _Text:
                 if target.is_published:
                     mark["attrs"]["href"] = target.path + _suffix(href)
                     mark["attrs"]["post"] = _reference(target)
-                else:
+                elif len(node["marks"]) > 1:
                     node["marks"].remove(mark)
+                else:
+                    del node["marks"]
             if node.get("type") == "heading" and text_format == "json":
                 attrs = node.get("attrs")
                 id_ = unique_heading_id(gathered(node), used)
