@@ -95,7 +95,7 @@ def test_locales_types_and_fields_are_those_of_the_site(document: Any) -> None:
     for path, _method, operation in operations(document):
         for parameter in operation.get("parameters", ()):
             if parameter["in"] == "query" and parameter["name"] == "locale":
-                assert parameter["schema"]["enum"] == settings.CMS_ENV.locales, path
+                assert parameter["schema"]["enum"] == list(settings.CMS_ENV.locales), path
     parameters = {
         parameter["name"]: parameter
         for parameter in document["paths"]["/api/public/posts"]["get"]["parameters"]
