@@ -57,7 +57,7 @@ class StoredAnswer(TypedDict):
 
 @dataclass(frozen=True, slots=True)
 class AskedVersion:
-    """A version of an agent with the provider that answers for it, and the brief that it is told.
+    """A version of an agent with the provider that answers for it, and its brief.
 
     `brief` is None for the present brief of each post.
     """

@@ -122,7 +122,7 @@ class EvaluationRunner(JobRunner[Evaluation]):
         subjects = subjects_of(job, agent)
         now = (description_of(subjects.champion), description_of(subjects.challenger))
         if now != (job.champion, job.challenger):
-            # Answers of different versions would be counted as those of one.
+            # Answers of different versions would be counted as answers of one version.
             raise Conflict(_("The agent was changed while it was evaluated."), code="agent_changed")
         return subjects
 

@@ -35,7 +35,7 @@ class EvaluationSubjects:
     briefs: BriefSet | None = None
 
     def challenger_for(self, run: AgentRun) -> AskedVersion:
-        """Return the challenger with the brief that it is told in a run."""
+        """Return the challenger with its brief."""
         if self.briefs is None or run.post is None:
             return self.challenger
         brief = self.briefs.effective(

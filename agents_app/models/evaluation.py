@@ -64,7 +64,7 @@ class ChampionChallenger(models.Model):
 class Evaluation(BackgroundJob):
     """A version of an agent, asked the questions of decided runs beside the present one.
 
-    `model` and `prompt` are those of the version; empty for the present ones. `brief`: `none`, or the id
+    `model` and `prompt`: what the version changes; empty for no change. `brief`: `none`, or the id
     of an editorial brief, with `:` and a version if it is not the present one. `champion` and `challenger`
     describe both versions as they were: {model, prompt}. `budget` and `spent` are US dollars.
     """

@@ -1,7 +1,7 @@
 """The functions of the database that lead agents to live content and Review, each for one thing.
 
-They run with the rights of the tables' owner, so each checks everything that it is given: the caller may be anybody
-who can send SQL under the role. Their SQL is in the files beside this one.
+They run with the rights of the tables' owner, so each checks all its arguments: the caller may send any
+SQL under the role. Their SQL is in the files beside this one.
 """
 
 from __future__ import annotations
@@ -42,8 +42,7 @@ _OWN_COLUMNS: Final = (
 def _templates() -> str:
     """Return the columns of a proposed post by type, as JSON.
 
-    Nobody is shown them before the post is public. What an agent could write there would be live content that nobody
-    has approved.
+    The review does not show them, so an agent that could write them would publish content without approval.
     """
     found = {}
     for definition in post_types:

@@ -17,7 +17,7 @@ from proofroom.definitions import post_types
 USUAL_TARGET: Final = 30.0
 """Flesch calls texts below 30 "very difficult"."""
 TARGETS: Final = {"A1": 90.0, "A2": 80.0, "B1": 60.0, "B2": 50.0, "C1": 30.0, "C2": 0.0}
-"""Lowest reading ease by level of the Common European Framework, which defines no formula: the steps are those of
+"""Lowest reading ease by level of the Common European Framework, which defines no formula: the steps come from
 Flesch's table, from "very easy" (90) over "standard" (60) to "difficult" (30).
 """
 _LEVEL: Final = re.compile(r"(?<!\w)[ABC][12](?!\w)")
@@ -27,7 +27,7 @@ _NUMBER: Final = re.compile(r"(?<![\w.,])(100|\d{1,2})(?!\w|\s?%|[.,]\d)")
 class ReadingLevel(PostCheck):
     """The texts are as easy to read as the brief, the post type or the usual target asks.
 
-    The formulas are those of Flesch (1948) for English and Amstad (1978) for German, see
+    The formulas are by Flesch (1948) for English and Amstad (1978) for German, see
     `content.comparison.words.reading_level`. Texts of fewer than 40 words are not judged.
     """
 

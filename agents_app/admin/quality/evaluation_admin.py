@@ -198,7 +198,7 @@ def _evaluation_page(request: HttpRequest, evaluation_id: str) -> HttpResponse:
     if request.method == "POST":
         with service_errors_as_messages(request):
             cancel_evaluation(evaluation_id=job.pk, actor=actor)
-            messages.success(request, _("Cancelled. The answers so far are kept."))
+            messages.success(request, _("Cancelled. You can still read the answers so far."))
         return HttpResponseRedirect(request.path)
     report = report_of(job)
     look, state = _STATES[job.state]

@@ -97,6 +97,6 @@ def field_title(field: str) -> str:
 
 
 def _common_label(name: str, owners: Sequence[Mapping[str, Prop]]) -> str:
-    """Return the most frequent label of a property, because a field stands for those of all its owners."""
+    """Return the most frequent label of a property: module types may label it differently."""
     labels = Counter(str(props[name].label) for props in owners if name in props)
     return in_words(labels.most_common(1)[0][0]) if labels else name
