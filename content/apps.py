@@ -82,6 +82,7 @@ def _update_derived_data(**kwargs: Any) -> None:
     from content.inbox.rows import needs_rebuild, rebuild
     from content.migration_operations.derived_data import follow_content_migrations
     from content.store import content_links
+    from content.store.field_values import follow_filterable_fields
     from content.store.search import follow_word_rules
 
     follow_content_migrations()
@@ -90,3 +91,4 @@ def _update_derived_data(**kwargs: Any) -> None:
         rebuild()
     if content_links.needs_rebuild():
         content_links.rebuild_links()
+    follow_filterable_fields()

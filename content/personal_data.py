@@ -231,6 +231,7 @@ WITHOUT_PERSONAL_DATA: Final = (
     "content.ContentMigration",
     "content.CopyOrigin",
     "content.DecisionItem",
+    "content.FieldValue",
     "content.ModuleGroup",
     "content.PostJobItem",
     "content.PostTerm",

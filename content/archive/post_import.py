@@ -41,6 +41,7 @@ from content.posts.edit import edit_post
 from content.rules.check import translation_taken
 from content.store import post_repository, search
 from content.store.content_links import update_live_links
+from content.store.field_values import update_field_values
 from content.store.layer_state import event_payload
 from content.store.media_usage import update_live_references
 from content.store.post_paths import (
@@ -313,6 +314,7 @@ def finish_imported_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> N
     try:
         update_live_references(written)
         update_live_links(written)
+        update_field_values(written)
         check_paths_are_free([post for post, _none, _document in written], job.actor)
     except CmsError as error:
         raise refused(NAME, "", error) from error

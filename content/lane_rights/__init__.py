@@ -61,5 +61,6 @@ RIGHTS: Final = (
     ),
     *writable("content.CopyOrigin", inserts=True, rows=_OF_PROPOSED_POST),
     *writable("content.ContentLink", inserts=True, rows=_OF_PROPOSED_POST),
+    *writable("content.FieldValue", inserts=True, rows=_OF_PROPOSED_POST),
     *writable("content.SearchEntry", inserts=True, updates=None, rows=_OF_PROPOSED_POST),
 )

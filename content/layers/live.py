@@ -20,6 +20,7 @@ from content.post_checks.results import require_live_change, require_publishable
 from content.rules.check import check_parent, unique_constraint_error
 from content.store import post_repository, search
 from content.store.content_links import update_live_links
+from content.store.field_values import update_field_values
 from content.store.layer_state import (
     Attribution,
     Marks,
@@ -111,6 +112,7 @@ def write_live(
         post.variations.update(slug=post.slug)
     update_live_references([(post, before, after)])
     update_live_links([(post, before, after)])
+    update_field_values([(post, before, after)])
     following = update_descendant_paths(post, actor) if moves else Following()
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
@@ -271,6 +273,7 @@ def write_many(
     _save_modules(written)
     update_live_references(rewrites)
     update_live_links(rewrites)
+    update_field_values(rewrites)
     revisions = [
         revision_row(item.post, item.after, item.changes, actor, reason) for item in written
     ]

@@ -13,6 +13,7 @@ from content.inbox.rows import rebuild
 from content.models import ContentMigration, Draft, Post
 from content.store import post_repository, search
 from content.store.content_links import rebuild_links
+from content.store.field_values import rebuild_field_values
 from content.store.layer_state import drafts_of_many, settle
 from content.store.media_usage import rebuild_references
 from proofroom.core import outbox
@@ -38,6 +39,7 @@ def follow_content_migrations() -> int:
     search.reindex({UUID(id_) for migration in open_ones for id_ in migration.post_ids})
     rebuild_references()
     rebuild_links()
+    rebuild_field_values()
     rebuild()
     for migration in open_ones:
         migration.followed_at = timezone.now()

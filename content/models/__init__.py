@@ -6,6 +6,7 @@ from content.models.decision_batch import BatchState, DecisionBatch, DecisionIte
 from content.models.draft import Draft, Layer
 from content.models.edited_proposal import EditedProposal
 from content.models.editing_mark import EditingMark
+from content.models.field_value import FieldValue
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import (
@@ -43,6 +44,7 @@ __all__ = [
     "Draft",
     "EditedProposal",
     "EditingMark",
+    "FieldValue",
     "JobKind",
     "JobOutcome",
     "JobState",

@@ -21,6 +21,7 @@ from content.rules.check import unique_constraint_error
 from content.store import post_repository
 from content.store.content_links import update_live_links
 from content.store.duplicate import copied_fields, copy_modules
+from content.store.field_values import update_field_values
 from content.store.layer_state import event_payload
 from content.store.media_usage import update_live_references
 from content.store.post_paths import check_paths_are_free, fill_pattern, pattern_of, slugs_in
@@ -150,6 +151,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
     written = [(post, None, document) for post, _empty, document in new]
     update_live_references(written)
     update_live_links(written)
+    update_field_values(written)
     insert_rows(revisions, provenance)
     keep_words([post.pk for post in posts], actor)
     outbox.record_all("post.created", things, actor=actor)

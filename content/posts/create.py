@@ -27,6 +27,7 @@ from content.store import lane, post_repository, search
 from content.store.content_links import update_live_links
 from content.store.document_edits import patch_fields, seed_group
 from content.store.duplicate import pair_modules
+from content.store.field_values import update_field_values
 from content.store.layer_state import event_payload
 from content.store.media_usage import update_live_references
 from content.store.module_group_queries import find_group
@@ -312,4 +313,5 @@ def insert(
         raise unique_constraint_error(post, actor)
     update_live_references([(post, None, document)])
     update_live_links([(post, None, document)])
+    update_field_values([(post, None, document)])
     return changes

@@ -6,6 +6,7 @@
 
 Stored and sent names are camelCase. Every field has a default, so a new module is valid.
 The functions return `Any`, because type checkers require the field's type of a pydantic default.
+`filterable` custom fields can be used in filters and orders of the delivery API.
 """
 
 from __future__ import annotations
@@ -234,6 +235,8 @@ class ModuleProps(BaseModel):
 
 def _field(kind: FieldType, translatable: bool, label: str, help: str, **settings: Any) -> Any:
     extra = {"field": kind, "translatable": translatable, **settings.pop("extra", {})}
+    if settings.pop("filterable", False):
+        extra["filterable"] = True
     return Field(title=label or None, description=help or None, json_schema_extra=extra, **settings)
 
 
@@ -242,11 +245,15 @@ def Text(
     default: str = "",
     max_length: int = 200,
     translatable: bool = True,
+    filterable: bool = False,
     label: str = "",
     help: str = "",
 ) -> Any:
     """Define a field for one line of text."""
-    return _field("text", translatable, label, help, default=default, max_length=max_length)
+    return _field(
+        "text", translatable, label, help,
+        default=default, max_length=max_length, filterable=filterable,
+    )  # fmt: skip
 
 
 def Textarea(
@@ -278,25 +285,41 @@ def Number(
     minimum: float = -_LARGEST_NUMBER,
     maximum: float = _LARGEST_NUMBER,
     translatable: bool = False,
+    filterable: bool = False,
     label: str = "",
     help: str = "",
 ) -> Any:
     """Define a field for a number between the bounds, `int` or `float` as annotated."""
     return _field(
-        "number", translatable, label, help, default=default, ge=minimum, le=maximum, strict=True
-    )
+        "number", translatable, label, help,
+        default=default, ge=minimum, le=maximum, strict=True, filterable=filterable,
+    )  # fmt: skip
 
 
 def Boolean(
-    *, default: bool = False, translatable: bool = False, label: str = "", help: str = ""
+    *,
+    default: bool = False,
+    translatable: bool = False,
+    filterable: bool = False,
+    label: str = "",
+    help: str = "",
 ) -> Any:
     """Define a field for yes or no."""
-    return _field("boolean", translatable, label, help, default=default, strict=True)
+    return _field(
+        "boolean", translatable, label, help, default=default, strict=True, filterable=filterable
+    )
 
 
-def Select(*, default: str, translatable: bool = False, label: str = "", help: str = "") -> Any:
+def Select(
+    *,
+    default: str,
+    translatable: bool = False,
+    filterable: bool = False,
+    label: str = "",
+    help: str = "",
+) -> Any:
     """Define a field for one value of its annotation, a `Literal`."""
-    return _field("select", translatable, label, help, default=default)
+    return _field("select", translatable, label, help, default=default, filterable=filterable)
 
 
 def MultiSelect(
@@ -304,21 +327,30 @@ def MultiSelect(
     default: Sequence[str] = (),
     max_items: int = 50,
     translatable: bool = False,
+    filterable: bool = False,
     label: str = "",
     help: str = "",
 ) -> Any:
     """Define a field for several values of its annotation, a `list[Literal[...]]`."""
     return _field(
         "multiselect", translatable, label, help,
-        default_factory=lambda: list(default), max_length=max_items,
+        default_factory=lambda: list(default), max_length=max_items, filterable=filterable,
     )  # fmt: skip
 
 
 def Date(
-    *, default: str | None = None, translatable: bool = False, label: str = "", help: str = ""
+    *,
+    default: str | None = None,
+    translatable: bool = False,
+    filterable: bool = False,
+    label: str = "",
+    help: str = "",
 ) -> Any:
     """Define a field for a day, `str | None` as YYYY-MM-DD."""
-    return _field("date", translatable, label, help, default=default, extra={"format": "date"})
+    return _field(
+        "date", translatable, label, help,
+        default=default, extra={"format": "date"}, filterable=filterable,
+    )  # fmt: skip
 
 
 def Url(*, default: str = "", translatable: bool = False, label: str = "", help: str = "") -> Any:
@@ -372,12 +404,13 @@ def PostReference(
     many: bool = False,
     post_type: str = "",
     translatable: bool = False,
+    filterable: bool = False,
     label: str = "",
     help: str = "",
 ) -> Any:
     """Define a field for the id of a post (`str | None`), or for a list of ids if `many`."""
     extra = {"postType": post_type} if post_type else {}
-    return _reference("post-reference", many, translatable, label, help, extra)
+    return _reference("post-reference", many, translatable, label, help, extra, filterable)
 
 
 def TaxonomyReference(
@@ -385,12 +418,13 @@ def TaxonomyReference(
     many: bool = False,
     taxonomy: str = "",
     translatable: bool = False,
+    filterable: bool = False,
     label: str = "",
     help: str = "",
 ) -> Any:
     """Define a field for the id of a taxonomy term (`str | None`), or for a list of ids if `many`."""
     extra = {"taxonomy": taxonomy} if taxonomy else {}
-    return _reference("taxonomy-reference", many, translatable, label, help, extra)
+    return _reference("taxonomy-reference", many, translatable, label, help, extra, filterable)
 
 
 def FormReference(*, translatable: bool = False, label: str = "", help: str = "") -> Any:
@@ -399,11 +433,18 @@ def FormReference(*, translatable: bool = False, label: str = "", help: str = ""
 
 
 def _reference(
-    kind: FieldType, many: bool, translatable: bool, label: str, help: str, extra: dict[str, str]
+    kind: FieldType,
+    many: bool,
+    translatable: bool,
+    label: str,
+    help: str,
+    extra: dict[str, str],
+    filterable: bool = False,
 ) -> Any:
     if many:
         return _field(
-            kind, translatable, label, help, default_factory=list, max_length=100, extra=extra
-        )
+            kind, translatable, label, help,
+            default_factory=list, max_length=100, extra=extra, filterable=filterable,
+        )  # fmt: skip
     extra = {"format": "uuid", **extra}
-    return _field(kind, translatable, label, help, default=None, extra=extra)
+    return _field(kind, translatable, label, help, default=None, extra=extra, filterable=filterable)

@@ -12,7 +12,7 @@ from proofroom.core.registry import Registry
 from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
-from proofroom.definitions.props import defaults, json_schema, props_of, words_of
+from proofroom.definitions.props import Prop, defaults, json_schema, props_of, words_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +57,15 @@ class PostType:
     default_module_group: ClassVar[str | None] = None
     taxonomies: ClassVar[tuple[TaxonomyUse, ...]] = ()
     seo_defaults: ClassVar[SeoDefaults] = {}
+    filterable: ClassVar[tuple[str, ...]] = (
+        "title",
+        "slug",
+        "publishedAt",
+        "updatedAt",
+        "parentId",
+        "orderIndex",
+    )
+    """Fields of posts that lists of the delivery API can filter and order by. Custom fields have a setting for it."""
     checks: ClassVar[Mapping[str, CheckLevel]] = {}
     """Levels of checks of posts by name; the others have their own default."""
     reading_ease: ClassVar[float | None] = None
@@ -111,6 +120,16 @@ def translatable_custom_fields(post_type: str) -> set[str]:
     """Return the names of the custom fields that translations have their own values of."""
     fields = props_of(find_post_type(post_type).CustomFields)
     return {prop.name for prop in fields.values() if prop.translatable}
+
+
+def filterable_custom_fields(post_type: str) -> dict[str, Prop]:
+    """Return the custom fields that lists can filter and order by, by name. A removed type has none."""
+    definition = post_types.get(post_type)
+    if definition is None:
+        return {}
+    return {
+        name: prop for name, prop in props_of(definition.CustomFields).items() if prop.filterable
+    }
 
 
 def exclusion_reason(post_type: str, module_type: str) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, cast, get_args
+from typing import Final, cast, get_args, get_origin
 
 import orjson
 
@@ -25,6 +25,9 @@ class Prop:
     kind: FieldType
     translatable: bool
     nested: type[ModuleProps] | None
+    filterable: bool = False
+    has_many: bool = False
+    """True for a list of choices or references."""
 
 
 @cache
@@ -50,6 +53,8 @@ def props_of(props: type[ModuleProps]) -> dict[str, Prop]:
                 (one for one in classes if isinstance(one, type) and issubclass(one, ModuleProps)),
                 None,
             ),
+            filterable=bool(extra.get("filterable")),
+            has_many=get_origin(info.annotation) is list,
         )
     return found
 

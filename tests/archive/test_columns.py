@@ -75,6 +75,7 @@ LEFT_OUT_TABLES: Final = {
     "content.DecisionItem": WORK,
     "content.EditedProposal": HISTORY,
     "content.EditingMark": WORK,
+    "content.FieldValue": MADE_AGAIN,
     "content.PostJob": WORK,
     "content.PostJobItem": WORK,
     "content.RejectedChange": "a decision on what was proposed in the installation",

@@ -13,5 +13,5 @@ class Company(PostType):
 
     class CustomFields(ModuleProps):
         website: str = Url()
-        industry: str = Text(max_length=120)
+        industry: str = Text(max_length=120, filterable=True)
         logo_id: str | None = MediaField(label="Logo")

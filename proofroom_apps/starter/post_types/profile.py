@@ -13,6 +13,8 @@ class Profile(PostType):
     default_module_group = "profile-default"
 
     class CustomFields(ModuleProps):
-        role: str = Text(max_length=120, help="What the person does, as shown below the name.")
+        role: str = Text(
+            max_length=120, filterable=True, help="What the person does, as shown below the name."
+        )
         email: str = Text(max_length=254, translatable=False, help="Shown publicly.")
         website: str = Url()

@@ -14,6 +14,6 @@ class Testimonial(PostType):
         quote: str = Textarea(max_length=1200)
         author_name: str = Text(max_length=120, translatable=False)
         author_role: str = Text(max_length=120)
-        company: str = Text(max_length=120, translatable=False)
+        company: str = Text(max_length=120, translatable=False, filterable=True)
         portrait_id: str | None = MediaField(label="Portrait")
-        rating: int | None = Number(default=None, minimum=1, maximum=5)
+        rating: int | None = Number(default=None, minimum=1, maximum=5, filterable=True)

@@ -53,7 +53,7 @@ LIVE: Final = frozenset(
         "content.CheckedAddress", "content.ContentLink", "content.ContentMigration",
         "content.CopyOrigin: live",
         "content.DecisionBatch",
-        "content.DecisionItem", "content.EditedProposal", "content.EditingMark", "proofroom_feedback.Feedback",
+        "content.DecisionItem", "content.EditedProposal", "content.EditingMark", "content.FieldValue", "proofroom_feedback.Feedback",
         "proofroom_imports.ExportRun", "proofroom_imports.ExportSchedule",
         "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine",
         "proofroom_imports.ImportRun",
