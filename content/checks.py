@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django.apps import AppConfig
 from django.contrib.staticfiles import finders
@@ -18,7 +18,9 @@ from django.template.loader import get_template
 from content.comparison.words.word_tables import read_tables
 from content.document.post_fields import POST_FIELDS, FieldKind, PostField
 from content.models import Post
+from content.models.field_value import TEXT_MAX
 from content.post_checks.results import unknown_levels
+from content.store.list_filters import POST_FILTERS
 from proofroom.core.errors import CmsError
 from proofroom.definitions import (
     AIGuidance,
@@ -26,6 +28,7 @@ from proofroom.definitions import (
     ModuleGroupDefinition,
     PostType,
     exclusion_reason,
+    filterable_custom_fields,
     module_groups,
     modules,
     post_types,
@@ -211,7 +214,19 @@ def _type_reasons(post_type: type[PostType]) -> Iterator[Reason]:
             yield f"there is no module {name!r}", _known(modules.names()), "E016"
     for problem in unknown_levels(post_type.name):
         yield problem, "Mend the levels in checks.", "E023"
+    for name in post_type.filterable:
+        if name not in POST_FILTERS:
+            yield f"filterable names {name!r}", _known(list(POST_FILTERS)), "E024"
     try:
+        schema = cast(Mapping[str, Any], post_type.custom_fields_schema()["properties"])
+        for name in filterable_custom_fields(post_type.name):
+            # Only texts can be longer; choices and references are short.
+            if schema[name].get("maxLength", 0) > TEXT_MAX:
+                yield (
+                    f"the filterable custom field {name!r} has more than {TEXT_MAX} characters",
+                    "Lower its max_length, or do not mark it as filterable.",
+                    "E025",
+                )
         props_of(post_type.CustomFields)
         validate_custom_fields(post_type.name, post_type.default_custom_fields())
     except (CmsError, TypeError, ValueError) as error:

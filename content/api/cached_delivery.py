@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from rest_framework.request import Request
 from rest_framework.response import Response
 
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
+from proofroom.core.api.permissions import PUBLIC, declared_access
+from proofroom.core.api.query import refuse_names
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
@@ -28,6 +32,25 @@ from proofroom.core.database.replica import from_replica
 CACHE_CONTROL = "public, max-age=60"
 SCOPE: Final = "public"
 """Name of the rate limit."""
+_IGNORED_NAME: Final = re.compile(r"utm_.*|gclid|fbclid|msclkid|mc_.*|_.*", re.DOTALL)
+
+
+class _AnsweredParameters(frozenset[str]):
+    """The query parameters that an answer depends on: all but those that campaigns and CDNs append.
+
+    Undeclared ones count, because they are refused. A cache that left them out would answer the wrong question.
+    """
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and not is_ignored(name)
+
+
+ANSWERED_PARAMETERS: Final = _AnsweredParameters()
+
+
+def is_ignored(name: str) -> bool:
+    """Return whether a query parameter is one that campaigns and CDNs append to links."""
+    return _IGNORED_NAME.fullmatch(name) is not None
 
 
 class DeliveredViewSet(ApiViewSet):
@@ -40,7 +63,9 @@ class DeliveredViewSet(ApiViewSet):
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]]
-    """Query parameters that the responses of each read depend on."""
+    """Query parameters of each read. Others are refused, but for those that campaigns and CDNs append."""
+    ignores_unknown: ClassVar[bool] = False
+    """True if undeclared query parameters are ignored, for reads outside of `/api/public/`."""
     live_state = NO_STATE
     """State of the content in the response, or an earlier state."""
 
@@ -76,9 +101,10 @@ class DeliveredViewSet(ApiViewSet):
         self.live_state = state
         answers.follow(state, tags_changed_since)
         action = self.action_map.get(str(request.method).lower(), "")
-        # Other parameters don't change the response, and could be used to fill the cache.
-        parameters = self.parameters[action] if action else ()
-        key = f"{request.path}?{reduced_query(meta.get('QUERY_STRING', ''), parameters)}"
+        # Ignored parameters don't change the response, and could be used to fill the cache.
+        parameters = self.parameters[action] if self.ignores_unknown else ANSWERED_PARAMETERS
+        query = reduced_query(meta.get("QUERY_STRING", ""), parameters)
+        key = f"{request.path}?{query}"
         cached = answers.get(state, key)
         if cached is None:
             with collect_tags() as tags:
@@ -94,6 +120,28 @@ class DeliveredViewSet(ApiViewSet):
         for name, value in (headers | (count.headers if count else {})).items():
             answer[name] = value
         return mark_cacheable(answer, state, cached, scope=SCOPE, parameters=parameters)
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        super().initial(request, *args, **kwargs)
+        is_read = request.method in ("GET", "HEAD") and self.action is not None
+        if is_read and not self.ignores_unknown and declared_access(self, self.action) == PUBLIC:
+            known = self.parameters[self.action]
+            unknown = [
+                name
+                for name in request.query_params
+                if name not in known
+                and not is_ignored(name)
+                and not self.takes_parameter(self.action, name)
+            ]
+            refuse_names(unknown, sorted(known), self.suggest_parameter)
+
+    def takes_parameter(self, action: str, name: str) -> bool:
+        """Return whether an action takes a parameter that `parameters` cannot list."""
+        return False
+
+    def suggest_parameter(self, name: str) -> str:
+        """Return the parameter that was probably meant by a wrong name; empty for none."""
+        return ""
 
 
 def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:

@@ -6,7 +6,7 @@ creates model instances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
@@ -83,6 +83,15 @@ def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
     return _render(rows[0], None, variation) if rows else None
 
 
+def render_posts(
+    post_ids: Sequence[UUID], fields: Collection[str] | None = None
+) -> dict[UUID, RenderedAnswer]:
+    """Return published posts by id, as `render_post` does. Absent ids are left out. One statement."""
+    shape = None if fields is None else frozenset(fields)
+    rows = _published_many(shape).rows(list(post_ids))
+    return {row["original_id"]: _render(row, shape, "") for row in rows}
+
+
 def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
@@ -147,15 +156,31 @@ def _media(row: Row) -> dict[str, JsonObject]:
 @lru_cache(maxsize=_MOST_SHAPES)
 def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
     """Return the statement for a published post by `column`, with its running variations."""
-    identity = {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
     return CompiledQuery(
         lambda value: (
             published_posts()
             .filter(**{column: value})
             .order_by("pk")
-            .values(**_written(fields), **identity)[:1]
+            .values(**_written(fields), **_identity())[:1]
         )
     )
+
+
+@lru_cache(maxsize=_MOST_SHAPES)
+def _published_many(fields: frozenset[str] | None) -> CompiledQuery:
+    """Return the statement for published posts by id, with their running variations."""
+    return CompiledQuery(
+        lambda post_ids: (
+            published_posts()
+            .filter(pk__in=post_ids)
+            .order_by()
+            .values(**_written(fields), **_identity())
+        )
+    )
+
+
+def _identity() -> dict[str, Any]:
+    return {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
 
 
 @lru_cache(maxsize=_MOST_SHAPES)

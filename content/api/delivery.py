@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection
+from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 import orjson
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import Field
+from pydantic import BaseModel, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
@@ -18,12 +19,26 @@ from typing_extensions import TypedDict, get_type_hints
 from content.api import post_lists
 from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_posts import render_post
-from content.api.post_answers import LIVE_PARAMETERS, ListedLivePostAnswer, LivePostFields
+from content.api.delivery_lists import list_asked_posts
+from content.api.list_queries import (
+    INCLUDE,
+    PARAMETERS,
+    is_filter_name,
+    parse_list_query,
+)
+from content.api.post_answers import (
+    LIVE_PARAMETERS,
+    IncludedPostAnswer,
+    ListedLivePostAnswer,
+    LivePostFields,
+)
 from content.models.post import VARIATION_PATTERN
+from content.presenters.included import load_included, parse_include
 from content.presenters.posts import LiveModuleAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
-from proofroom.core.api.answer import Answer, MetaAnswer, described
+from proofroom.core.api.answer import Answer, described
+from proofroom.core.api.body import dumps
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import parameter_names, query_parameter
@@ -106,10 +121,11 @@ class DeliveredPostAnswer(LivePostFields):
 
 
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
-LISTABLE: Final = LISTED | {"media"}
-"""Fields available in lists. Files are included only if `fields` names them."""
+"""Fields that lists have without `fields`."""
 WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer))
-FIELDS_MAX: Final = 500
+LISTABLE: Final = LISTED | WHOLE
+"""Fields available in lists: all that a single post has. Those besides `LISTED` only if `fields` names them."""
+FIELDS_MAX: Final = 1_000
 
 
 def _fields(names: frozenset[str]) -> OpenApiParameter:
@@ -128,6 +144,9 @@ VARIATION: Final = query_parameter(
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
+_QUERY_PARAMETERS: Final = [
+    *(one for one in LIVE_PARAMETERS if one.name != "ordering"), *PARAMETERS, LIST_FIELDS, INCLUDE,
+]  # fmt: skip
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
@@ -144,20 +163,78 @@ SparseLivePost: Final = _sparse(
 )
 SparseListedLivePost: Final = _sparse(
     "SparseListedLivePost",
-    "A published post in a list. Everything but `media` is there unless `fields` asks for less, or for that too.",
+    "A published post in a list, with the fields of lists unless `fields` asks for others. A module that lists posts "
+    "has their ids in `posts` with `include=modules.posts`.",
     {
+        **get_type_hints(DeliveredPostAnswer, include_extras=True),
         **get_type_hints(ListedLivePostAnswer, include_extras=True),
-        "media": dict[str, DeliveredMediaAnswer],
+        "children": Annotated[list[UUID], Field(description="With include=children.")],
     },
 )
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
+_BARE_FILTER: Final = re.compile(r"([A-Za-z][A-Za-z.]{0,40})\[([a-z]{1,10})\]", re.ASCII)
+
+
+class IncludedTermAnswer(TypedDict):
+    """A term of an included post. `url` is the path of its list, null if the post's type has none."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    parentId: UUID | None
+    url: str | None
+
+
+class IncludedAnswer(TypedDict):
+    """What `include` asked for, each once, by id."""
+
+    posts: dict[str, IncludedPostAnswer]
+    media: dict[str, DeliveredMediaAnswer]
+    terms: dict[str, IncludedTermAnswer]
+
+
+class TermFacetAnswer(TypedDict):
+    """The number of posts with a term."""
+
+    id: UUID
+    slug: str
+    name: str
+    count: Annotated[int, Field(ge=1)]
+
+
+class TypeFacetAnswer(TypedDict):
+    """The number of posts of a type."""
+
+    value: str
+    count: Annotated[int, Field(ge=1)]
+
+
+class FacetsAnswer(TypedDict, total=False):
+    """Counts of the posts that match all filters, at most 100 of each facet."""
+
+    terms: list[TermFacetAnswer]
+    type: list[TypeFacetAnswer]
+
+
+class DeliveredMetaAnswer(BaseModel):
+    """A page's place in its list. With `after`, `next` stands in the place of the page numbers."""
+
+    total: int = Field(ge=0)
+    per_page: int = Field(ge=0)
+    current_page: int = Field(1, ge=1)
+    last_page: int = Field(1, ge=1)
+    next: str | None = Field(None, description="The next `after`; null at the end of the list.")
+    total_is_estimate: bool = False
 
 
 class SparseLivePostListAnswer(Answer):
     """Published posts."""
 
     data: list[SparseListedLivePost]  # type: ignore[valid-type]  # a class created at runtime
-    meta: MetaAnswer
+    meta: DeliveredMetaAnswer
+    included: Annotated[IncludedAnswer | None, Field(description="With `include`.")] = None
+    facets: Annotated[FacetsAnswer | None, Field(description="With `facets`.")] = None
 
 
 class PublicPostViewSet(DeliveredViewSet):
@@ -169,19 +246,24 @@ class PublicPostViewSet(DeliveredViewSet):
     }
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "list": parameter_names([*LIVE_PARAMETERS, LIST_FIELDS]),
-        "retrieve": parameter_names([FIELDS, VARIATION]),
+        "list": parameter_names(_QUERY_PARAMETERS),
+        "retrieve": parameter_names([FIELDS, VARIATION, INCLUDE]),
     }
 
-    @extend_schema(
-        parameters=[*LIVE_PARAMETERS, LIST_FIELDS],
-        responses=SparseLivePostListAnswer,
-    )
+    def takes_parameter(self, action: str, name: str) -> bool:
+        return action == "list" and is_filter_name(name)
+
+    def suggest_parameter(self, name: str) -> str:
+        # A filter without its name, such as `publishedAt[gte]`.
+        found = _BARE_FILTER.fullmatch(name)
+        return f"filter[{found[1]}][{found[2]}]" if found and self.action == "list" else ""
+
+    @extend_schema(parameters=_QUERY_PARAMETERS, responses=SparseLivePostListAnswer)
     def list(self, request: Request) -> Response:
         """List published posts with their modules, or only the requested `fields`."""
         return Response(list_posts(request, self.live_state))
 
-    @extend_schema(parameters=[FIELDS, VARIATION], responses=described(SparseLivePost))
+    @extend_schema(parameters=[FIELDS, VARIATION, INCLUDE], responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """Return a published post, or only the requested `fields`."""
         body = read_post(request, post_id)
@@ -193,17 +275,21 @@ class PublicPostViewSet(DeliveredViewSet):
 def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     """Return a page of published posts that match the query, at a state of the content."""
     fields = fields_of(request, LISTABLE)
+    query = parse_list_query(request)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
-    if fields and "media" in fields:
-        # A page's files are not tracked as dependencies.
+    if fields and not fields <= LISTED:
+        # The files, terms and translations of a page are not tracked as dependencies.
         depend_on(EVERYTHING)
     # Counting is the slow part, and all pages of a list with the same filters share the count.
     filters = post_lists.filters_of(request, staged=False)
-    counted = f"count {urlencode(sorted(filters.items()))}"
+    counted = f"count {urlencode(sorted(filters.items()))} {query.filter_text}"
     cached_total = cast("tuple[int, bool] | None", answers.get_value(state, counted))
     total = RowCount(*cached_total) if cached_total is not None else None
-    listed = post_lists.post_list(request, fields=fields, total=total)
+    if query.is_plain and (fields is None or fields <= LISTED | {"media"}):
+        listed = post_lists.post_list(request, fields=fields, total=total)
+    else:
+        listed = list_asked_posts(request, query, fields=fields, listed=LISTED, total=total)
     if total is None:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
@@ -214,13 +300,22 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
     variation = variation_of(request)
+    include = request.query_params.get("include")
+    tree = parse_include(include, posts=1) if include is not None else None
     try:
         found = render_post(UUID(post_id), fields, variation)
     except ValueError:
         return None
-    if found is not None:
-        depend_on(*found.depends_on)
-    return found.body if found is not None else None
+    if found is None:
+        return None
+    depend_on(*found.depends_on)
+    if tree is None:
+        return found.body
+    # Terms, global modules and moves change such an answer, too.
+    depend_on(EVERYTHING)
+    included = load_included([UUID(post_id)], tree)
+    post = included.add_to(UUID(post_id), orjson.loads(found.body))
+    return dumps({**post, "included": included.as_wire()})
 
 
 def variation_of(request: HasQuery) -> str:
@@ -231,7 +326,7 @@ def variation_of(request: HasQuery) -> str:
     return name
 
 
-def fields_of(request: HasQuery, known: Collection[str]) -> Collection[str] | None:
+def fields_of(request: HasQuery, known: Collection[str]) -> AbstractSet[str] | None:
     """Return the field names from the query, or None for all. 422 for a name outside `known`."""
     text = request.query_params.get("fields")
     if text is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any, Final, Required
+from typing import TYPE_CHECKING, Annotated, Any, Final, NotRequired, Required
 from uuid import UUID
 
 from drf_spectacular.utils import OpenApiExample
@@ -165,6 +165,16 @@ class ListedLivePostAnswer(_ListedPost):
 
     version: Version
     modules: list[LiveModuleAnswer]
+
+
+class IncludedPostAnswer(_ListedPost):
+    """A post that another one led to: the fields of lists but no modules, with custom fields and terms."""
+
+    version: Version
+    customFields: dict[str, Any]
+    taxonomyTermIds: list[UUID]
+    translations: NotRequired[list[TranslationAnswer]]
+    children: NotRequired[list[UUID]]
 
 
 class ListedPostAnswer(ListedLivePostAnswer):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 import django_filters
@@ -13,6 +13,7 @@ from django.db.models import QuerySet
 from content import presenters
 from content.models import Layer, Post, Status
 from content.store import post_queries, search
+from content.store.list_filters import OrderKey, order_by_keys
 from content.store.media_usage import media_of
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
@@ -86,9 +87,13 @@ def filters_of(request: HasQuery, *, staged: bool) -> dict[str, str]:
 
 
 def filter_posts(
-    request: HasQuery, posts: QuerySet[Post], *, staged: bool
+    request: HasQuery,
+    posts: QuerySet[Post],
+    *,
+    staged: bool,
+    order: Sequence[OrderKey] | None = None,
 ) -> QuerySet[Post] | RankedInstances[Post]:
-    """Return the posts that match the query, in its order; 422 for an invalid value.
+    """Return the posts that match the query, in its order or in `order`; 422 for an invalid value.
 
     Staged changes can only be filtered with `staged`. A search without `ordering` sorts by relevance.
     """
@@ -101,7 +106,7 @@ def filter_posts(
         errors[name] = [str(text) for text in texts]
         if allowed:
             errors[name] = [f"{name} must be one of: {allowed}."]
-    ordering = ordering_of(request, errors)
+    ordering = ordering_of(request, errors, is_checked=order is not None)
     posts = found.qs
     locale = locale_of(params)
     if locale is not None and not params.get("locale"):
@@ -112,21 +117,33 @@ def filter_posts(
         if "ordering" not in params:
             return with_words
         posts = with_words.matching()
+    if order is not None:
+        return order_by_keys(posts, order)
     return post_queries.order_posts(posts, ordering)
 
 
 def locale_of(params: Mapping[str, str]) -> str | None:
-    """Return the locale of all listed posts, or None if there are several."""
+    """Return the locale of all listed posts, or None if there are several. `ids` are of any locale."""
     if params.get("locale"):
         return params["locale"]
-    return None if params.get("allLocales") == "true" else settings.CMS_ENV.default_locale
+    if params.get("allLocales") == "true" or "ids" in params:
+        return None
+    return settings.CMS_ENV.default_locale
 
 
-def ordering_of(request: HasQuery, errors: Mapping[str, list[str]] | None = None) -> str:
-    """Return the order from the query; 422 with all `errors` if there are any."""
+def ordering_of(
+    request: HasQuery,
+    errors: Mapping[str, list[str]] | None = None,
+    *,
+    is_checked: bool = False,
+) -> str:
+    """Return the order from the query; 422 with all `errors` if there are any.
+
+    With `is_checked`, the caller has read the order, and only the errors are raised.
+    """
     found = dict(errors or {})
     ordering = request.query_params.get("ordering", post_queries.NEWEST_FIRST)
-    if ordering.removeprefix("-") not in post_queries.ORDERINGS:
+    if not is_checked and ordering.removeprefix("-") not in post_queries.ORDERINGS:
         found["ordering"] = [
             f"Order by one of: {', '.join(post_queries.ORDERINGS)}; - before it reverses."
         ]
@@ -188,16 +205,23 @@ def post_list(
         )
     posts_on_wire = [presenters.listed_post(row) for row in rows]
     if has_media:
-        shared = {
-            (row["id"], UUID(instance_id))
-            for row in rows
-            for instance_id in orjson.loads(row["global_ids"])
-        }
-        media = media_of({row["id"]: row["locale"] for row in rows}, shared)
-        posts_on_wire = [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
+        posts_on_wire = add_media(posts_on_wire, rows)
     if fields is not None:
         posts_on_wire = [select_fields(wire, fields) for wire in posts_on_wire]
     return page.envelope(posts_on_wire, total)
+
+
+def add_media(
+    posts_on_wire: Sequence[presenters.Wire], rows: Sequence[Row]
+) -> list[presenters.Wire]:
+    """Return the posts with their files, from rows with `global_ids`. One query."""
+    shared = {
+        (row["id"], UUID(instance_id))
+        for row in rows
+        for instance_id in orjson.loads(row["global_ids"])
+    }
+    media = media_of({row["id"]: row["locale"] for row in rows}, shared)
+    return [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:

@@ -286,7 +286,7 @@ def _page_statement(
         # Always find the keys first if there are parts, so that the database does not build parts for skipped rows.
         deep_from = 0 if parts else None
         page = part_of(order_posts(listed, ordering), slice(begin, end), deep_from=deep_from)
-        rows = listed_rows(page).annotate(**_part_columns(parts))
+        rows = listed_rows(page).annotate(**part_columns(parts))
         return rows.annotate(total=bounded_count(listed)) if counts else rows
 
     return CompiledQuery(build)
@@ -379,12 +379,13 @@ def add_parts(rows: Sequence[Row], parts: frozenset[Part]) -> None:
 def _parts_statement(parts: frozenset[Part]) -> CompiledQuery:
     return CompiledQuery(
         lambda post_ids: (
-            Post.objects.filter(pk__in=post_ids).order_by().values("id", **_part_columns(parts))
+            Post.objects.filter(pk__in=post_ids).order_by().values("id", **part_columns(parts))
         )
     )
 
 
-def _part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
+def part_columns(parts: frozenset[Part]) -> dict[str, Combinable]:
+    """Return the columns of these parts."""
     placements = PostModule.objects.filter(post_id=OuterRef("pk"))
     modules = placements.order_by("order_index", "id").values(entry=CompactObject(**WIRE_MODULE))
     drafts = Draft.objects.filter(post_id=OuterRef("pk"), is_empty=False).values(

@@ -346,19 +346,18 @@ def test_a_bad_value_error_lists_the_choices(query: str, sentence: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["status", "hasReview", "hasAiReview"])
-def test_filters_of_people_are_checked_for_people_and_ignored_in_public(name: str) -> None:
+def test_filters_of_people_are_checked_for_people_and_unknown_in_public(name: str) -> None:
     make.post()
 
-    assert list(ApiClient("editor").read(f"/api/posts?{name}=secret", expect=422)["details"]) == [
-        name
-    ]
-    assert ApiClient().read(f"/api/public/posts?{name}=secret")["meta"]["total"] == 1
+    for path in ("/api/posts", "/api/public/posts"):
+        answer = ApiClient("editor").read(f"{path}?{name}=secret", expect=422)
+        assert list(answer["details"]) == [name]
+    assert ApiClient().get(f"/api/public/posts?{name}=true").status_code == 422
 
 
-def test_threat_18_unknown_parameters_are_refused_or_ignored_and_no_lookup_leaks() -> None:
+def test_threat_18_unknown_parameters_are_refused_and_no_lookup_leaks() -> None:
     make.post()
     editor = ApiClient("editor")
-    plain = editor.read("/api/public/posts")
 
     for query in (
         "author__password__startswith=x",
@@ -368,8 +367,8 @@ def test_threat_18_unknown_parameters_are_refused_or_ignored_and_no_lookup_leaks
         "format=xml",
     ):
         name = query.partition("=")[0]
-        assert list(editor.read(f"/api/posts?{query}", expect=422)["details"]) == [name]
-        assert editor.read(f"/api/public/posts?{query}") == plain, query
+        for path in ("/api/posts", "/api/public/posts"):
+            assert list(editor.read(f"{path}?{query}", expect=422)["details"]) == [name]
 
 
 INJECTIONS = [

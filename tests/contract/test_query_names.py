@@ -1,4 +1,4 @@
-"""Undeclared query parameters: refused by lists of the management API, otherwise ignored."""
+"""Undeclared query parameters: refused by lists of the management API and by the delivery API, otherwise ignored."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.api_description import management_lists, plain
 from tests.contract.endpoint import Area, Endpoint, areas, filled
 
 pytestmark = pytest.mark.django_db
-TRACKING: Final = "utm_source=news&gclid=1&fbclid=2&_=3"
+TRACKING: Final = "utm_source=news&gclid=1&fbclid=2&msclkid=4&mc_cid=5&_=3"
 
 
 LISTS: Final = management_lists()
@@ -112,3 +112,39 @@ def test_what_is_no_list_ignores_them_as_well() -> None:
     post = make.post()
 
     assert ApiClient("editor").read(f"/api/posts/{post.pk}?utm_source=news")["id"] == str(post.pk)
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/api/public/posts", "publishedAt[gte]"),
+        ("/api/public/posts", "typ"),
+        ("/api/public/posts", "author__password"),
+        ("/api/public/posts", "filter[title][eq][x]"),
+        ("/api/public/posts", "utmsource"),
+        ("/api/public/posts/{post}", "field"),
+        ("/api/public/posts/{post}", "page"),
+        ("/api/public/terms", "taxonom"),
+        ("/api/public/resolve?path=/blog/kettle", "paths"),
+        ("/api/public/privacy", "local"),
+    ],
+)
+def test_the_delivery_api_refuses_what_it_does_not_declare(path: str, name: str) -> None:
+    post, client = make.post("Kettle", slug="kettle"), ApiClient()
+    path = path.format(post=post.pk)
+    join = "&" if "?" in path else "?"
+    client.read(path)
+
+    for query in (f"{name}=1", f"utm_source=x&{name}=1"):
+        answer = client.read(f"{path}{join}{query}", expect=422)
+        assert (answer["code"], list(answer["details"])) == ("invalid", [name])
+    client.read(path)
+
+
+def test_a_near_miss_says_what_was_meant() -> None:
+    def sentence(query: str) -> str:
+        return str(ApiClient().read(f"/api/public/posts?{query}=1", expect=422)["error"])
+
+    assert sentence("publishedAt[gte]").endswith("Did you mean 'filter[publishedAt][gte]'?")
+    assert sentence("typ").endswith("Did you mean 'type'?")
+    assert sentence("orderin").endswith("Did you mean 'ordering'?")

@@ -97,8 +97,8 @@ def test_queries_of_which_there_is_no_end_are_not_kept(query: str) -> None:
     ("first", "same", "other"),
     [
         ("", "?utm_source=x", "?fields=title"),
-        ("?fields=title,slug", "?n=1&fields=title,slug", "?fields=slug"),
-        ("?variation=B", "?variation=B&n=1", "?variation=C"),
+        ("?fields=title,slug", "?_n=1&fields=title,slug", "?fields=slug"),
+        ("?variation=B", "?variation=B&_n=1", "?variation=C"),
     ],
 )
 def test_a_delivered_post_is_cached_by_its_declared_parameters(
@@ -120,7 +120,7 @@ def test_every_parameter_of_a_delivered_list_counts() -> None:
     make.post("Coffee", slug="coffee")
     make.post("Kaffee", slug="kaffee", locale="de")
     front = Front()
-    front.get(f"{LIST}?n=1")
+    front.get(f"{LIST}?_n=1")
     assert front.get(LIST).is_kept
 
     for query in (
@@ -136,6 +136,6 @@ def test_requests_over_the_limit_are_refused_even_if_cached(settings: Any) -> No
     make.post()
     front, caller = Front(), {"REMOTE_ADDR": "198.51.100.7"}
 
-    statuses = [front.get(f"{LIST}?n={number}", **caller).status for number in range(4)]
+    statuses = [front.get(f"{LIST}?_n={number}", **caller).status for number in range(4)]
 
     assert statuses == [200, 200, 200, 429]

@@ -1,11 +1,12 @@
 """Query parameters as typed values; invalid values raise 422.
 
-Lists of the management API refuse undeclared parameters, all other endpoints ignore them.
+Lists of the management API and all reads of the delivery API (`content.api.cached_delivery`) refuse undeclared
+parameters, all other endpoints ignore them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
 from functools import cache
@@ -97,22 +98,31 @@ def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime 
 def refuse_unknown_parameters(request: Request, view: Any) -> None:
     """Raise `RuleViolation` if a list of the management API is called with an undeclared parameter.
 
-    A misspelled filter would otherwise list everything. Public endpoints ignore unknown parameters, because links to
-    them carry parameters of other tools.
+    A misspelled filter would otherwise list everything. Public endpoints are left alone: those of the delivery API
+    refuse on their own, except parameters that other tools append to links, and the others ignore all.
     """
     if declared_access(view, view.action) in (PUBLIC, SECRET):
         return
     known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # classes are hashable
     if known is None:
         return
-    unknown = [name for name in request.query_params if name not in (*known, *_PAGE_PARAMETERS)]
+    refuse_names(
+        [name for name in request.query_params if name not in (*known, *_PAGE_PARAMETERS)], known
+    )
+
+
+def refuse_names(
+    unknown: Sequence[str], known: Sequence[str], suggest: Callable[[str], str] = lambda name: ""
+) -> None:
+    """Raise `RuleViolation` if there are unknown query parameters, with the nearest known name of each.
+
+    `suggest` returns a name that is not among the known ones, or an empty string.
+    """
     if not unknown:
         return
     # The caller controls the number and the length of the names.
-    details = {
-        name[:_NAME_MAX]: [_unknown_parameter_message(name[:_NAME_MAX], known)]
-        for name in unknown[:_MAX_REPORTED]
-    }
+    names = [name[:_NAME_MAX] for name in unknown[:_MAX_REPORTED]]
+    details = {name: [_unknown_parameter_message(name, known, suggest(name))] for name in names}
     raise RuleViolation(next(iter(details.values()))[0], details=details)
 
 
@@ -145,10 +155,11 @@ def _parameters_of_list(view: type[Any], action: str) -> tuple[str, ...] | None:
     )
 
 
-def _unknown_parameter_message(name: str, known: tuple[str, ...]) -> str:
+def _unknown_parameter_message(name: str, known: Sequence[str], suggestion: str) -> str:
     if not known:
-        return f"There is no parameter {name!r} here; this list takes none."
+        return f"There is no parameter {name!r} here; none is taken."
     names = {one.lower(): one for one in known}
     near = get_close_matches(name.lower(), names, n=1, cutoff=0.6)
-    guess = f" Did you mean {names[near[0]]!r}?" if near else ""
+    meant = suggestion or (names[near[0]] if near else "")
+    guess = f" Did you mean {meant!r}?" if meant else ""
     return f"There is no parameter {name!r} here; known: {', '.join(known)}.{guess}"

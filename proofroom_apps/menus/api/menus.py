@@ -139,6 +139,7 @@ class MenuViewSet(DeliveredViewSet):
     parameters: ClassVar[dict[str, frozenset[str]]] = {
         "retrieve": parameter_names(SHOWN_PARAMETERS)
     }
+    ignores_unknown = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Cache and count reads like the delivery API. Writes are neither cached nor counted."""

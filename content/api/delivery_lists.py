@@ -1,0 +1,166 @@
+"""Lists of the delivery API that are asked more than filters and a page: see `content.api.list_queries`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, Final, cast
+
+import orjson
+from django.db.models import Count, QuerySet
+
+from content import presenters
+from content.api import post_lists
+from content.api.delivered_posts import render_posts
+from content.api.list_queries import ListQuery, cursor_text, default_order
+from content.models import Post, PostTerm
+from content.presenters.included import load_included
+from content.store import post_queries
+from content.store.list_filters import (
+    OrderKey,
+    apply_conditions,
+    follow_after,
+    key_columns,
+)
+from proofroom.core.api.pagination import HasQuery, page_of
+from proofroom.core.caching.content_tags import EVERYTHING, depend_on
+from proofroom.core.database.compiled_queries import Row
+from proofroom.core.database.row_counts import RowCount, count_rows
+from proofroom.core.json import JsonObject
+from proofroom.core.search import RankedInstances
+from proofroom.definitions import taxonomies
+
+MAX_FACET_VALUES: Final = 100
+
+
+def list_asked_posts(
+    request: HasQuery,
+    query: ListQuery,
+    *,
+    fields: Collection[str] | None,
+    listed: Collection[str],
+    total: RowCount | None = None,
+) -> JsonObject:
+    """Return the page of published posts that a question asks for.
+
+    `listed`: fields that rows of lists have; other `fields` are rendered as those of a single post. Without `total`
+    the posts are counted. The number of queries depends on the question only: one each for the count, the posts,
+    their parts, fields of single posts and each facet, and those of `load_included`.
+    """
+    if query.include is not None or query.facets:
+        # Terms, global modules and moves change such an answer, too.
+        depend_on(EVERYTHING)
+    order = query.order
+    if query.cursor is not None and order is None:
+        order = default_order()
+    posts = apply_conditions(post_queries.published_posts(), query.conditions)
+    if query.ids is not None:
+        posts = posts.filter(pk__in=query.ids)
+    found = post_lists.filter_posts(request, posts, staged=False, order=order)
+    if total is None:
+        total = RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
+    answer, rows = _page(request, query, found, order, total)
+    answer["data"] = cast(Any, _wires(rows, query, fields, listed, answer))
+    if query.facets:
+        matching = found.matching() if isinstance(found, RankedInstances) else found
+        counts = {"terms": _count_terms, "type": _count_types}
+        answer["facets"] = {name: counts[name](matching.order_by()) for name in query.facets}
+    return answer
+
+
+def _page(
+    request: HasQuery,
+    query: ListQuery,
+    found: QuerySet[Post] | RankedInstances[Post],
+    order: Sequence[OrderKey] | None,
+    total: RowCount,
+) -> tuple[JsonObject, list[Row]]:
+    """Return the envelope without its posts, and their rows."""
+    page = page_of(request)
+    if query.cursor is None or order is None or isinstance(found, RankedInstances):
+        rows: list[Row] = (
+            found[page.slice]
+            if isinstance(found, RankedInstances)
+            else list(post_queries.listed_rows(post_queries.part_of(found, page.slice)))
+        )
+        return page.envelope(rows, total), rows
+    if query.cursor.post_id is not None:
+        found = follow_after(found, order, query.cursor.values, query.cursor.post_id)
+    # One more row shows whether there is a next page.
+    listed = post_queries.listed_rows(found).annotate(**key_columns(order))[: page.size + 1]
+    rows = list(listed)
+    has_next = len(rows) > page.size
+    rows = rows[: page.size]
+    meta: JsonObject = {"total": total.number, "per_page": page.size, "next": None}
+    if not total.is_exact:
+        meta["total_is_estimate"] = True
+    if has_next:
+        last = rows[-1]
+        values = [last[f"key_{place}"] for place in range(len(order))]
+        meta["next"] = cursor_text(order, values, last["id"])
+    return {"data": [], "meta": meta}, rows
+
+
+def _wires(
+    rows: Sequence[Row],
+    query: ListQuery,
+    fields: Collection[str] | None,
+    listed: Collection[str],
+    answer: JsonObject,
+) -> list[presenters.Wire]:
+    """Return the posts of the rows, and add what they include to the answer."""
+    has_media = fields is not None and "media" in fields
+    wanted: dict[post_queries.Part, bool] = {
+        "live_modules": fields is None or "modules" in fields,
+        "global_ids": has_media,
+    }
+    parts = frozenset(part for part, is_wanted in wanted.items() if is_wanted)
+    post_queries.add_parts(rows, parts)
+    wires = [presenters.listed_post(row) for row in rows]
+    if has_media:
+        wires = post_lists.add_media(wires, rows)
+    if fields is not None:
+        of_single = set(fields).difference(listed, {"media"})
+        if of_single:
+            rendered = render_posts([row["id"] for row in rows], of_single) if rows else {}
+            wires = [
+                {**wire, **orjson.loads(rendered[wire["id"]].body)}
+                if wire["id"] in rendered
+                else wire
+                for wire in wires
+            ]
+        ids = [wire["id"] for wire in wires]
+        wires = [post_lists.select_fields(wire, fields) for wire in wires]
+    else:
+        ids = [wire["id"] for wire in wires]
+    if query.include is not None:
+        included = load_included(ids, query.include)
+        wires = [included.add_to(id_, wire) for id_, wire in zip(ids, wires, strict=True)]
+        answer["included"] = included.as_wire()
+    return wires
+
+
+def _count_terms(posts: QuerySet[Post]) -> Any:
+    """Return the most used terms of posts with their counts, for a facet. One query."""
+    uses = PostTerm.objects.filter(
+        post__in=posts.values("pk"), term__taxonomy__in=taxonomies.names()
+    )
+    rows = uses.values("term_id", "term__slug", "term__name").annotate(count=Count("id"))
+    return [
+        {
+            "id": str(row["term_id"]),
+            "slug": row["term__slug"],
+            "name": row["term__name"],
+            "count": row["count"],
+        }
+        for row in rows.order_by("-count", "term__slug", "term_id")[:MAX_FACET_VALUES]
+    ]
+
+
+def _count_types(posts: QuerySet[Post]) -> Any:
+    """Return the types of posts with their counts, for a facet. One query."""
+    # In a subquery, because the posts may have annotations that would split the groups.
+    rows = Post.objects.filter(pk__in=posts.values("pk")).values("type").annotate(count=Count("pk"))
+    return [
+        {"value": row["type"], "count": row["count"]}
+        for row in rows.order_by("-count", "type")[:MAX_FACET_VALUES]
+    ]
