@@ -30,7 +30,7 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import FieldType, Listing, PostList, modules, taxonomies
-from proofroom.definitions.listings import IndexPage
+from proofroom.definitions.listings import MOST_CARDS, IndexPage
 from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
 
@@ -398,7 +398,7 @@ class _ModulePosts:
         ids = (parse_uuid(value) for value in references if isinstance(value, str))
         return cls(
             lists,
-            () if lists else tuple(id_ for id_ in ids if id_ is not None),
+            () if lists else tuple(id_ for id_ in ids if id_ is not None)[:MOST_CARDS],
             definition.post_type if issubclass(definition, Listing) else "",
         )
 
