@@ -283,26 +283,23 @@ def _order(query: Mapping[str, str], post_type: str | None) -> tuple[OrderKey, .
     text = query.get("ordering")
     if text is None or text.removeprefix("-") in ORDERINGS:
         keyed = text is not None and "after" in query
-        return (_order_key(str(text), orderable_fields(None), post_type),) if keyed else None
+        return (_order_key(str(text), orderable_fields(None)),) if keyed else None
     if text.count(",") >= MAX_ORDER_KEYS:
         raise _too_dear("ordering", f"ordering takes at most {MAX_ORDER_KEYS} fields.")
     known = orderable_fields(post_type)
-    keys = tuple(_order_key(part.strip(), known, post_type) for part in text.split(","))
+    keys = tuple(_order_key(part.strip(), known) for part in text.split(","))
     if len({key.field.name for key in keys}) < len(keys):
         raise invalid("ordering", "ordering names each field once.")
     return keys
 
 
-def _order_key(text: str, known: Mapping[str, FilterField], post_type: str | None) -> OrderKey:
+def _order_key(text: str, known: Mapping[str, FilterField]) -> OrderKey:
     name = text.removeprefix("-")
     if name in known:
         return OrderKey(known[name], text.startswith("-"))
     sentence = f"Order by: {', '.join(known)}; - before one reverses it."
     custom = {
-        CUSTOM + prop
-        for definition in post_types
-        if post_type in (None, definition.name)
-        for prop in props_of(definition.CustomFields)
+        CUSTOM + prop for definition in post_types for prop in props_of(definition.CustomFields)
     }
     if name in POST_FIELDS or name in custom:
         message = f"{name} is not filterable. {sentence}"
