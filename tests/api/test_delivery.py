@@ -129,12 +129,11 @@ def test_threat_09_no_combination_of_parameters_reaches_what_is_not_live() -> No
     for combination in product(*parameters):
         query = "&".join(filter(None, combination))
         for role in (None, "admin"):
-            for more in ("", "&preview=1&draft=1&version=2"):
-                response = ApiClient(role).get(f"{LIST}?{query}{more}")
-                is_refused = bool(more) or "status" in query or "Review" in query
-                assert response.status_code == (422 if is_refused else 200), query
-                found = response.content.lower().replace(b"search=zeppelin", b"")
-                assert b"zeppelin" not in found, query
+            response = ApiClient(role).get(f"{LIST}?{query}")
+            is_refused = "status" in query or "Review" in query
+            assert response.status_code == (422 if is_refused else 200), query
+            assert b"zeppelin" not in response.content.lower(), query
+    ApiClient("admin").read(f"{LIST}?preview=1&draft=1&version=2", expect=422)
     for hidden in (archived, trashed):
         ApiClient("admin").read(one(hidden, "?fields=title"), expect=404)
         for query in ("?status=archived", "?layer=review"):
