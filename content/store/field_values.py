@@ -11,7 +11,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet
 
 from content.document.document import PostDocument
 from content.models import FieldValue, Post
@@ -98,8 +98,8 @@ def follow_filterable_fields() -> None:
         rebuild_field_values(new)
 
 
-def values_of_post(name: str, post: object) -> QuerySet[FieldValue]:
-    """Return the rows of a field of one post, which is a reference to an outer query."""
+def values_of_post(name: str, post: OuterRef) -> QuerySet[FieldValue]:
+    """Return the rows of a field of one post of an outer query."""
     return FieldValue.objects.filter(post=post, name=name)
 
 
