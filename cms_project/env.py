@@ -305,6 +305,9 @@ class Environment(
     throttle_anon: Rate = Field("100/hour", description="Other anonymous calls, per address.")
     throttle_forms: Rate = Field("10/hour", description="Accepted form submissions, per address.")
     throttle_public: Rate = Field("600/minute", description="Delivery API, tracking and menus.")
+    throttle_delivery: Rate = Field(
+        "6000/minute", description="Delivery API with a delivery token, per token."
+    )
     throttle_events: Rate = Field(
         "6000/hour", description="Views and clicks that are counted, per address."
     )

@@ -297,6 +297,7 @@ THROTTLE_RATES = {
     "anon": CMS_ENV.throttle_anon,
     "forms": CMS_ENV.throttle_forms,
     "public": CMS_ENV.throttle_public,
+    "delivery": CMS_ENV.throttle_delivery,
     "events": CMS_ENV.throttle_events,
     "trigger": CMS_ENV.throttle_trigger,
     "login": CMS_ENV.throttle_login,

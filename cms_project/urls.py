@@ -20,7 +20,7 @@ from proofroom.core.diagnostics.availability import readiness
 from proofroom.core.observability.metrics import answer_scrape
 from proofroom.core.site_icon import favicon
 
-# Content comes last: its pages answer every path that no other app does.
+# The website comes last: its pages answer every path that no other app does.
 APPS = (
     "proofroom.core",
     "proofroom.accounts",
@@ -41,6 +41,7 @@ APPS = (
     "proofroom_apps.feedback",
     "proofroom_apps.privacy",
     "content",
+    "proofroom_apps.website",
 )
 
 handler400 = errors.bad_request
@@ -109,5 +110,4 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("api/", include(_api_patterns())),
     re_path(r"^api(/|$)", csrf_exempt(errors.not_found)),  # an unknown path needs no token
     *[path("", include(module)) for module in _modules("urls")],
-    path("", include("proofroom_apps.website.urls")),
 ]

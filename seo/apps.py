@@ -26,9 +26,14 @@ class SeoConfig(AppConfig):
         from seo.archive import RedirectArchive
         from seo.find_replace import RedirectSource
         from seo.queries import redirected_paths
-        from seo.services.redirects import redirect_moved_post, update_reactivated_redirect
+        from seo.services.redirects import (
+            redirect_moved_post,
+            redirect_renamed_term,
+            update_reactivated_redirect,
+        )
 
         outbox.subscribe_in_transaction(("post.moved",), redirect_moved_post)
+        outbox.subscribe_in_transaction(("content.changed",), redirect_renamed_term)
         outbox.subscribe_in_transaction(
             ("post.deleted", "post.updated"), update_reactivated_redirect
         )

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from content.store.post_queries import published_posts
 from proofroom.core.batches import batches
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.errors import NotFound
@@ -37,6 +38,24 @@ def target_of(path: str) -> RedirectTarget | None:
     """Return the target of the redirect at a path. One index lookup."""
     rows = _AT.rows(key_of(canonical_form(path)))
     return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
+
+
+def followed_redirects() -> QuerySet[Redirect]:
+    """Return the active redirects by their source, without those at the address of a published post."""
+    shadowing = published_posts().filter(path=OuterRef("from_path"))
+    return Redirect.objects.filter(~Exists(shadowing), is_active=True).order_by("from_path", "id")
+
+
+def targets_of(paths: Collection[str]) -> dict[str, RedirectTarget]:
+    """Return the targets of active redirects, by canonical path. One query for 500 paths, none without paths."""
+    by_key = {key_of(path): path for path in paths}
+    found: dict[str, RedirectTarget] = {}
+    for part in batches(sorted(by_key)):
+        rows = Redirect.objects.filter(from_key__in=part, is_active=True)
+        for row in rows.values("id", "from_key", "to_path", "type"):
+            target = RedirectTarget(row["id"], row["to_path"], row["type"])
+            found[by_key[row["from_key"]]] = target
+    return found
 
 
 def redirected_paths(paths: Collection[str]) -> set[str]:

@@ -168,7 +168,6 @@ def fresh_surroundings(
     from proofroom.core.caching.answer_cache import answers
     from proofroom.core.caching.content_memo import content_memo
     from proofroom.core.caching.content_version_cache import lease
-    from proofroom.core.caching.rate_limit_buffer import buffered_hits
     from proofroom.core.caching.shared_answers import shared_answers
     from proofroom.core.database_notifications import stop_listening
     from proofroom.core.outbox.wake_ups import gathered_wake_ups
@@ -199,7 +198,6 @@ def fresh_surroundings(
     answers.clear()
     content_memo.clear()
     frames.clear()
-    buffered_hits.clear()
     lease.forget()
     yield
     # An open connection would prevent the test database from being dropped.

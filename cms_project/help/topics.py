@@ -85,6 +85,7 @@ TOPICS: Final = {
     "proofroom_accounts": "admin#log-in",
     "proofroom_accounts_siterole": "how-to/make-a-role",
     "proofroom_accounts_apitoken": "reference/api-authentication",
+    "proofroom_accounts_deliverytoken": "reference/api-authentication",
     "proofroom_oauth": "how-to/authorize-ai-clients",
     "proofroom_core_event": "reference/activity-log",
     "proofroom_imports": "how-to/import-content",

@@ -1,4 +1,8 @@
-"""Delivery responses for frontends and CDNs: rate limited, and cached per URL until their content changes."""
+"""Delivery responses for frontends and CDNs: rate limited, and cached per URL until their content changes.
+
+Only answers that are made count against the rate: cached answers and 304s are free, so that a static build of a whole
+site is not refused.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from proofroom.accounts.delivery_credentials import DeliveryCredential, find_credential
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
@@ -26,12 +31,19 @@ from proofroom.core.caching.content_version import (
 )
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.caching.front_cache import mark_cacheable, reduced_query
-from proofroom.core.caching.rate_limits import HitCount, count_caller, set_rate_limit_headers
+from proofroom.core.caching.rate_limits import (
+    HitCount,
+    client_address,
+    is_allow_listed,
+    set_rate_limit_headers,
+)
 from proofroom.core.database.replica import from_replica
 
 CACHE_CONTROL = "public, max-age=60"
 SCOPE: Final = "public"
-"""Name of the rate limit."""
+"""Name of the rate limit of callers without a delivery token."""
+RATE_OF_TOKENS: Final = "delivery"
+"""Name of the rate limit of delivery tokens."""
 _IGNORED_NAME: Final = re.compile(r"utm_.*|gclid|fbclid|msclkid|mc_.*|_.*", re.DOTALL)
 
 
@@ -57,7 +69,7 @@ class DeliveredViewSet(ApiViewSet):
     """Public reads. Responses are cached per URL; the front cache answers conditional requests with 304."""
 
     authentication_classes = ()
-    throttle_classes = ()  # `dispatch` counts all calls, including cache hits
+    throttle_classes = ()  # `dispatch` counts the calls that are not answered from the cache
     content_negotiation_class = IgnoreAcceptNegotiation
     cache_control = CACHE_CONTROL
     tagged: ClassVar[frozenset[str]] = frozenset()
@@ -70,28 +82,29 @@ class DeliveredViewSet(ApiViewSet):
     """State of the content in the response, or an earlier state."""
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        """Count the call, then answer from the cache or the database."""
-        count = count_caller(SCOPE, request)
-        if count is not None:
-            set_rate_limit_headers(request, count)
-            if count.is_over:
-                refusal = exceptions.body(
-                    429, "too_many_requests", "Too many requests; wait a little."
-                )
-                too_many = HttpResponse(
-                    dumps(refusal.data), status=429, content_type="application/json"
-                )
-                too_many["Retry-After"] = str(count.wait)
-                for name, value in count.headers.items():
-                    too_many[name] = value
-                return too_many
+        """Answer from the cache, otherwise count the call and answer from the database."""
+        try:
+            credential = find_credential(request)
+        except exceptions.InvalidToken as error:
+            # Counted, so that tokens cannot be guessed at any rate.
+            count = _count_call(request, None)
+            if count is not None and count.is_over:
+                return _too_many_requests(count)
+            return _refusal(401, "invalid_token", str(error.detail), {"WWW-Authenticate": "Bearer"})
         if request.method not in ("GET", "HEAD"):
+            count = _count_call(request, credential)
+            if count is not None and count.is_over:
+                return _too_many_requests(count)
             return super().dispatch(request, *args, **kwargs)
         with from_replica():
-            return self._answer(request, count, *args, **kwargs)
+            return self._answer(request, credential, *args, **kwargs)
 
     def _answer(
-        self, request: HttpRequest, count: HitCount | None, *args: Any, **kwargs: Any
+        self,
+        request: HttpRequest,
+        credential: DeliveryCredential | None,
+        *args: Any,
+        **kwargs: Any,
     ) -> HttpResponseBase:
         # Clients with credentials may read what they just wrote, so they get the current state instead of a
         # leased one.
@@ -106,20 +119,36 @@ class DeliveredViewSet(ApiViewSet):
         query = reduced_query(meta.get("QUERY_STRING", ""), parameters)
         key = f"{request.path}?{query}"
         cached = answers.get(state, key)
+        headers: dict[str, str] = {}
+        count: HitCount | None = None
         if cached is None:
+            count = _count_call(request, credential)
+            if count is not None and count.is_over:
+                return _too_many_requests(count)
             with collect_tags() as tags:
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
                 return response
+            # Text formats are bytes already, with their type.
+            is_text = isinstance(response.data, bytes)
             cached = delivered_answer(
-                dumps(response.data), state, tags if self.action in self.tagged else {EVERYTHING}
+                response.data if is_text else dumps(response.data),
+                state,
+                tags if self.action in self.tagged else {EVERYTHING},
+                {"Content-Type": str(response.content_type)} if is_text else {},
             )
             answers.put(state, key, cached)
-        answer = HttpResponse(cached.body, content_type="application/json")
-        headers = {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
-        for name, value in (headers | (count.headers if count else {})).items():
+            headers = count.headers if count is not None else {}
+        content_type = cached.headers.get("Content-Type", "application/json")
+        answer = HttpResponse(cached.body, content_type=content_type)
+        headers |= {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
+        for name, value in headers.items():
             answer[name] = value
-        return mark_cacheable(answer, state, cached, scope=SCOPE, parameters=parameters)
+        # A caller who has the answer already gets a 304, which does not count.
+        take_back = count.take_back if count is not None else None
+        return mark_cacheable(
+            answer, state, cached, parameters=parameters, on_not_modified=take_back
+        )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
@@ -144,7 +173,37 @@ class DeliveredViewSet(ApiViewSet):
         return ""
 
 
-def delivered_answer(body: bytes, state: LiveState, tags: Collection[str]) -> CachedAnswer:
+def _count_call(request: HttpRequest, credential: DeliveryCredential | None) -> HitCount | None:
+    """Count a call, of its delivery token or its address. None for an address without limits."""
+    address = client_address(request)
+    if is_allow_listed(address):
+        return None
+    if credential is None:
+        count = HitCount(SCOPE, address)
+    else:
+        count = HitCount(RATE_OF_TOKENS, credential.token_id, rate=credential.rate)
+    set_rate_limit_headers(request, count)
+    return count
+
+
+def _too_many_requests(count: HitCount) -> HttpResponse:
+    headers = {"Retry-After": str(count.wait), **count.headers}
+    return _refusal(429, "too_many_requests", "Too many requests; wait a little.", headers)
+
+
+def _refusal(status: int, code: str, sentence: str, headers: Mapping[str, str]) -> HttpResponse:
+    refusal = exceptions.body(status, code, sentence)
+    return HttpResponse(
+        dumps(refusal.data), status=status, content_type="application/json", headers=dict(headers)
+    )
+
+
+def delivered_answer(
+    body: bytes,
+    state: LiveState,
+    tags: Collection[str],
+    headers: Mapping[str, str] | None = None,
+) -> CachedAnswer:
     """Return a cached answer with ETag and modification time."""
     modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
-    return CachedAnswer(body, etag_of(body), modified=modified, tags=frozenset(tags))
+    return CachedAnswer(body, etag_of(body), headers or {}, modified, frozenset(tags))

@@ -6,18 +6,27 @@ creates model instances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from django.db import models
-from django.db.models import F, OuterRef, TextField
+from django.db.models import Case, Exists, F, OuterRef, Q, TextField, Value, When
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
+from content.api.page_heads import (
+    DeliveredPage,
+    HeadModule,
+    PageHeadAnswer,
+    build_head,
+    neighbour,
+)
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
 from content.store.ai_disclosure import (
@@ -28,13 +37,24 @@ from content.store.ai_disclosure import (
     texts_of,
 )
 from content.store.arms import PLACE_COLUMNS, parse_arms, running_arms
+from content.store.linked_posts import Neighbour, padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
-from media.presenters import delivered_asset
+from media.presenters import delivered_asset, site_image
+from proofroom.core.caching.content_tags import (
+    depend_on,
+    tag_of_group,
+    tag_of_path,
+    tag_of_post,
+)
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
-from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue
+from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue, rows_as_text
 from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import PageLocation, home_path, locale_of, paths_above
+from proofroom.definitions import taxonomies
+from proofroom.definitions.listings import term_list_path
+from proofroom.taxonomies.models import Term
 
 COLUMNS: Final[Mapping[str, str]] = {
     **{name: name for name in ("id", "type", "locale", "status")},
@@ -51,6 +71,62 @@ ASSET_COLUMNS: Final = (
     "alt_text", "alt_texts", "is_decorative",
 )  # fmt: skip
 _NONE: Final = "[]"
+_ID_KINDS: Final = ("media", "post-reference")
+_TERM_COLUMNS: Final = ("id", "taxonomy", "slug", "name", "locale", "order_index")
+_ID_NAMES: Final = frozenset(
+    {"id", *(name for name, field in POST_FIELDS.items() if field.kind in _ID_KINDS)}
+)
+_TIME_NAMES: Final = frozenset({"createdAt", "updatedAt", "publishedAt"})
+_AROUND: Final = frozenset({"ancestors", "seo"})
+"""Fields that need the posts above the page."""
+_OF_GROUP: Final = frozenset({"translations", "seo"})
+"""Fields that need the translations."""
+_GROUP: Final = CompiledQuery(
+    lambda post_id: (
+        published_posts()
+        .filter(
+            translation_group__in=published_posts().filter(pk=post_id).values("translation_group")
+        )
+        .order_by("-published_at", "id")
+        .values("id", "locale", "translation_group")
+    )
+)
+_FALLBACK_AT: Final = CompiledQuery(
+    lambda path, other, locale, fallback: (
+        published_posts()
+        .filter(locale=fallback)
+        .filter(
+            Q(path=other)
+            # Only posts that were published once: a path must not tell that a draft is there.
+            | Q(
+                translation_group__in=Post.objects.alive()
+                .filter(path=path, published_at__isnull=False)
+                .values("translation_group")
+            )
+        )
+        .exclude(
+            Exists(
+                published_posts().filter(
+                    translation_group=OuterRef("translation_group"), locale=locale
+                )
+            )
+        )
+        .annotate(
+            is_same_path=Case(When(path=other, then=Value(1)), default=Value(0)),
+        )
+        .order_by("is_same_path", "id")
+        .values("id")[:1]
+    )
+)
+_MAX_PATHS_ABOVE: Final = 32
+_AROUND_POSTS: Final = CompiledQuery(
+    lambda paths: (
+        published_posts()
+        .filter(path__in=paths)
+        .order_by("published_at", "id")
+        .values("id", "locale", "title", "path", "translation_group")
+    )
+)
 _MOST_SHAPES: Final = 100
 """Number of field sets whose compiled statements are cached."""
 
@@ -70,29 +146,96 @@ def render_post(
 ) -> RenderedAnswer | None:
     """Return a published post by id, or its running variation with this name; None if there is none.
 
-    Reads only the columns for `fields`. One statement, two with a variation.
+    Reads only the columns for `fields`. One statement, another one with a variation, and another one for `ancestors`
+    or `seo`, which name posts above the page.
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)
-    return _render(rows[0], shape, variation) if rows else None
+    return _render_alone(rows[0], shape, variation) if rows else None
 
 
-def render_post_at(path: str, variation: str = "") -> RenderedAnswer | None:
+def render_post_at(
+    path: str, variation: str = "", fields: Collection[str] | None = None
+) -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
-    rows = _published(None, "path").rows(path)
-    return _render(rows[0], None, variation) if rows else None
+    shape = None if fields is None else frozenset(fields)
+    rows = _published(shape, "path").rows(path)
+    return _render_alone(rows[0], shape, variation) if rows else None
 
 
 def render_posts(
     post_ids: Sequence[UUID], fields: Collection[str] | None = None
 ) -> dict[UUID, RenderedAnswer]:
-    """Return published posts by id, as `render_post` does. Absent ids are left out. One statement."""
+    """Return the published posts among some, by id. As many statements as for one."""
+    if not post_ids:
+        return {}
     shape = None if fields is None else frozenset(fields)
-    rows = _published_many(shape).rows(list(post_ids))
-    return {row["original_id"]: _render(row, shape, "") for row in rows}
+    rows = _published(shape, "pk__in").rows(padded(list(post_ids)))
+    places = [PageLocation(row["path"], row["post_locale"]) for row in rows]
+    around = _load_around(places) if _needs_around(shape) else []
+    return {row["original_id"]: _render(row, shape, "", around) for row in rows}
 
 
-def _render(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+def render_posts_at(
+    paths: Collection[str], fields: Collection[str] | None = None
+) -> dict[str, RenderedAnswer]:
+    """Return the published posts at paths, by path. As many statements as for one."""
+    if not paths:
+        return {}
+    shape = None if fields is None else frozenset(fields)
+    rows: dict[str, Row] = {}
+    for row in _published(shape, "path__in").rows(padded(sorted(paths))):
+        # As for a single path, visitors get the first of several posts.
+        rows.setdefault(row["path"], row)
+    places = {path: PageLocation(path, row["post_locale"]) for path, row in rows.items()}
+    around = _load_around(places.values()) if _needs_around(shape) else []
+    return {path: _render(row, shape, "", around) for path, row in rows.items()}
+
+
+def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[UUID, bool] | None:
+    """Return the id of a published post in a language, or else in the fallback, and True for the fallback.
+
+    `locale` None is the language of the post. None if the post is published in neither. One query.
+    """
+    rows = _GROUP.rows(post_id)
+    depend_on(*(tag_of_group(row["translation_group"]) for row in rows[:1]))
+    own = next((row["locale"] for row in rows if row["id"] == post_id), None)
+    by_locale = {row["locale"]: row["id"] for row in rows}
+    wanted = locale or own
+    if wanted in by_locale:
+        return by_locale[wanted], False
+    return (by_locale[fallback], True) if fallback in by_locale else None
+
+
+def find_fallback_at(path: str, fallback: str) -> UUID | None:
+    """Return the id of the published post in the fallback language for a path where none is published.
+
+    The translation of the post that was once published at the path, or else the post at the same path in the fallback
+    language. None if its group is published in the language of the path. One query.
+    """
+    locale = locale_of(path)
+    if locale == fallback or "\x00" in path:
+        return None
+    other = home_path(fallback) + path.removeprefix(home_path(locale))
+    rows = _FALLBACK_AT.rows(path, other, locale, fallback)
+    depend_on(tag_of_path(path), tag_of_path(other))
+    return rows[0]["id"] if rows else None
+
+
+def _render_alone(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
+    """Return the answer of a post with the posts above its page, if they are wanted."""
+    place = PageLocation(row["path"], row["post_locale"])
+    around = _load_around([place]) if _needs_around(fields) else []
+    return _render(row, fields, variation, around)
+
+
+def _needs_around(fields: frozenset[str] | None) -> bool:
+    return fields is None or not fields.isdisjoint(_AROUND)
+
+
+def _render(
+    row: Row, fields: frozenset[str] | None, variation: str, loaded: Sequence[Neighbour]
+) -> RenderedAnswer:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
@@ -105,9 +248,23 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         ]
     if arm is not None and rows:
         members |= {"variationOf": row["original_id"], "variation": arm.name}
-    members["media"] = media = _media(content_row)
-    if content_row.get("ai_origins") is not None:
-        members["disclosure"] = _disclosure(content_row)
+    assets = _assets(content_row)
+    locale = row["post_locale"]
+    members["media"] = {id_: delivered_asset(asset, locale) for id_, asset in assets.items()}
+    disclosure = _disclosure(content_row) if content_row.get("ai_origins") is not None else None
+    if disclosure is not None:
+        members["disclosure"] = _present_disclosure(disclosure)
+    if fields is None or "terms" in fields:
+        members["terms"] = _terms(content_row)
+    place = PageLocation(row["path"], locale)
+    paths = _paths_around(place) if _needs_around(fields) else []
+    around = [post for post in loaded if post.path in paths]
+    if paths:
+        members["ancestors"] = [
+            {"title": post.title, "url": post.path} for post in _ancestors(place, around)
+        ]
+    if fields is None or "seo" in fields:
+        members["seo"] = _head(content_row, place, assets, around, disclosure)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
     body: bytes = content_row["body"].encode()
@@ -116,11 +273,15 @@ def _render(row: Row, fields: frozenset[str] | None, variation: str) -> Rendered
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
     tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
-    tags += [f"media:{UUID(id_).hex}" for id_ in media]
+    tags += [f"media:{UUID(id_).hex}" for id_ in assets]
+    # Posts that are missing count too: one that appears above the page changes the answer.
+    tags += [tag_of_path(path) for path in paths]
+    tags += [tag_of_post(post.id) for post in around]
+    tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
     return RenderedAnswer(body, frozenset(tags))
 
 
-def _disclosure(row: Row) -> JsonObject:
+def _disclosure(row: Row) -> AiDisclosure:
     """Return the AI work in a post that discloses it. Parses the body, or the texts if `fields` left them out."""
     post = orjson.loads(row["texts"] if row.get("texts") is not None else row["body"])
     texts = texts_of(
@@ -133,7 +294,10 @@ def _disclosure(row: Row) -> JsonObject:
             if one["scope"] != "global"
         ],
     )
-    found = build_disclosure(row["ai_origins"], row["ai_show"], texts) or AiDisclosure(0, "none")
+    return build_disclosure(row["ai_origins"], row["ai_show"], texts) or AiDisclosure(0, "none")
+
+
+def _present_disclosure(found: AiDisclosure) -> JsonObject:
     return {
         "share": found.share,
         "kind": found.kind,
@@ -142,45 +306,136 @@ def _disclosure(row: Row) -> JsonObject:
     }
 
 
-def _media(row: Row) -> dict[str, JsonObject]:
-    """Return the files named by a row, by id, in the row's language."""
-    found: dict[str, JsonObject] = {}
-    for text in (row.get("own_media", _NONE), row.get("shared_media", _NONE)):
-        for entry in orjson.loads(text) if text != _NONE else ():
-            found[entry["id"]] = delivered_asset(
-                instance_from_row(Asset, entry), row["post_locale"]
+def _assets(row: Row) -> dict[str, Asset]:
+    """Return the files named by a row, by id."""
+    return {
+        **parse_assets(row.get("own_media", _NONE)),
+        **parse_assets(row.get("shared_media", _NONE)),
+    }
+
+
+def parse_assets(text: str) -> dict[str, Asset]:
+    """Return the files in a result of `referenced_assets`, by id."""
+    entries = orjson.loads(text) if text != _NONE else ()
+    return {entry["id"]: instance_from_row(Asset, entry) for entry in entries}
+
+
+def _terms(row: Row) -> list[JsonObject]:
+    """Return the terms of a post in order, with the address of the list of posts of its type with the term."""
+    rows = [term for term in orjson.loads(row["terms"]) if term["taxonomy"] in taxonomies.names()]
+    rows.sort(key=lambda term: (term["taxonomy"], term["order_index"], term["name"]))
+    return [
+        {
+            "id": term["id"],
+            "taxonomy": term["taxonomy"],
+            "slug": term["slug"],
+            "name": term["name"],
+            "url": term_list_path(
+                row["post_type"], row["post_locale"], term["taxonomy"], term["slug"], term["locale"]
             )
-    return found
+            or None,
+        }
+        for term in rows
+    ]
+
+
+def _paths_around(place: PageLocation) -> list[str]:
+    """Return the paths of the home pages and those above a page, which its title and its breadcrumb name."""
+    homes = map(home_path, settings.CMS_ENV.locales)
+    # A path may have any number of parts, but the tree of pages has few levels.
+    return sorted({*homes, *paths_above(place)[:_MAX_PATHS_ABOVE]})
+
+
+def _load_around(places: Iterable[PageLocation]) -> list[Neighbour]:
+    """Return the published home pages and the posts above pages. One query."""
+    paths = sorted({path for place in places for path in _paths_around(place)})
+    return [
+        neighbour(
+            str(row["id"]), row["locale"], row["title"], row["path"], row["translation_group"]
+        )
+        for row in (_AROUND_POSTS.rows(padded(paths)) if paths else ())
+    ]
+
+
+def _ancestors(place: PageLocation, around: Sequence[Neighbour]) -> list[Neighbour]:
+    """Return the published posts above a page from the root down, without the home page."""
+    found = {post.path: post for post in around if post.locale == place.locale}
+    home = home_path(place.locale)
+    return [found[path] for path in paths_above(place) if path in found and path != home]
+
+
+def _translation_ids(row: Row) -> list[str]:
+    return [other["id"] for other in orjson.loads(row["others"])]
+
+
+def _head(
+    row: Row,
+    place: PageLocation,
+    assets: Mapping[str, Asset],
+    around: Sequence[Neighbour],
+    disclosure: AiDisclosure | None,
+) -> PageHeadAnswer | None:
+    """Return the metadata of a post's page. Parses the body, or the values that `fields` left out of it."""
+    wire = orjson.loads(row["page"] if row.get("page") is not None else row["body"])
+    post = instance_from_row(
+        Post,
+        {
+            column: _from_wire(wire[name], is_id=name in _ID_NAMES, is_time=name in _TIME_NAMES)
+            for name, column in COLUMNS.items()
+        },
+    )
+    post.path, post.locale = place.path, place.locale
+    post.translation_group = row["group_id"]
+    featured = assets.get(str(post.featured_media_id))
+    if featured is None:
+        post.featured_media_id = None
+    else:
+        post.featured_media = featured
+    shown = {id_: site_image(asset, place.locale) for id_, asset in assets.items()}
+    images = {id_: image for id_, image in shown.items() if image is not None}
+    # Texts name their images by file.
+    images |= {str(assets[id_].file.name): image for id_, image in images.items()}
+    translations = [
+        neighbour(other["id"], other["locale"], other["title"], other["path"], row["group_id"])
+        for other in orjson.loads(row["others"])
+    ]
+    # The page itself too: the title of a home page names the site.
+    own = neighbour(str(post.pk), place.locale, post.title, place.path, row["group_id"])
+    modules = [
+        HeadModule(one["postModuleId"], one["type"], {**one["props"], **(one["overrides"] or {})})
+        for one in wire["modules"]
+    ]
+    page = DeliveredPage(
+        post,
+        modules,
+        images=images,
+        neighbours=[*around, *translations, own],
+        disclosure=disclosure,
+    )
+    return build_head(page)
+
+
+def _from_wire(value: Any, *, is_id: bool, is_time: bool) -> Any:
+    """Return the value of a column from its JSON."""
+    if value is None:
+        return None
+    if is_id:
+        return UUID(value)
+    return datetime.fromisoformat(value) if is_time else value
 
 
 @lru_cache(maxsize=_MOST_SHAPES)
 def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
-    """Return the statement for a published post by `column`, with its running variations."""
+    """Return the statement for published posts by `column`, with their running variations."""
+    identity = {"original_id": F("pk"), "arms": running_arms()}
     return CompiledQuery(
         lambda value: (
             published_posts()
             .filter(**{column: value})
-            .order_by("pk")
-            .values(**_written(fields), **_identity())[:1]
+            .order_by("published_at", "pk")
+            .values("path", **_written(fields), **identity)
         )
     )
-
-
-@lru_cache(maxsize=_MOST_SHAPES)
-def _published_many(fields: frozenset[str] | None) -> CompiledQuery:
-    """Return the statement for published posts by id, with their running variations."""
-    return CompiledQuery(
-        lambda post_ids: (
-            published_posts()
-            .filter(pk__in=post_ids)
-            .order_by()
-            .values(**_written(fields), **_identity())
-        )
-    )
-
-
-def _identity() -> dict[str, Any]:
-    return {"original_id": F("pk"), "group_id": F("translation_group"), "arms": running_arms()}
 
 
 @lru_cache(maxsize=_MOST_SHAPES)
@@ -212,31 +467,53 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     values["translations"] = JSONRows(
         others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
         .order_by("locale")
-        .values(entry=JSONObject(id="id", locale="locale"))
+        .values(entry=JSONObject(id="id", locale="locale", url="path"))
     )
     values["modules"] = JSONRows(
         _placements().order_by("order_index", "id").values(entry=JSONObject(**WIRE_MODULE))
     )
     told: dict[str, Combinable] = {}
-    if fields is None or "disclosure" in fields:
+    # Structured data discloses AI work, too.
+    if fields is None or not fields.isdisjoint(("disclosure", "seo")):
         told = disclosure_columns()
         if fields is not None:
             # The share is of the whole text, which these fields may not contain.
             names = ("type", "customFields", "modules", *TEXT_COLUMNS)
             whole = JSONObject(**{name: values[name] for name in names})
             told["texts"] = Cast(whole, TextField())
+    if fields is not None and "seo" in fields:
+        names = (*COLUMNS, "modules")
+        told["page"] = Cast(JSONObject(**{name: values[name] for name in names}), TextField())
+    if fields is None or "terms" in fields:
+        terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by("pk")
+        told["terms"] = rows_as_text(
+            terms.values(entry=JSONObject(**{name: name for name in _TERM_COLUMNS}))
+        )
+    told["others"] = (
+        rows_as_text(
+            others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
+            .order_by("locale")
+            .values(entry=JSONObject(id="id", locale="locale", title="title", path="path"))
+        )
+        if fields is None or not fields.isdisjoint(_OF_GROUP)
+        else Value(_NONE, TextField())
+    )
     if fields is not None:
         values = {name: value for name, value in values.items() if name in fields}
     found: dict[str, Combinable] = {
         "body": Cast(JSONObject(**values), TextField()),
         "post_locale": F("locale"),
+        "post_type": F("type"),
+        "group_id": F(f"{prefix}translation_group"),
         **told,
     }
-    if fields is None or "media" in fields:
-        # `_references` uses this inside another subquery, so the post is two levels up.
+    if fields is None or not fields.isdisjoint(("media", "seo")):
+        # `referenced_assets` uses this inside another subquery, so the post is two levels up.
         shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
-        found["own_media"] = _references(POST, holder_id=OuterRef("pk"))
-        found["shared_media"] = _references(GLOBAL, holder_id__in=shared.values("instance_id"))
+        found["own_media"] = referenced_assets(POST, holder_id=OuterRef("pk"))
+        found["shared_media"] = referenced_assets(
+            GLOBAL, holder_id__in=shared.values("instance_id")
+        )
     return found
 
 
@@ -244,7 +521,7 @@ def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
     return PostModule.objects.filter(post_id=post_id or OuterRef("pk"))
 
 
-def _references(holder_kind: str, **holders: Any) -> Cast:
+def referenced_assets(holder_kind: str, **holders: Any) -> Cast:
     """Return the files used by live holders of a kind, as JSON."""
     found = MediaReference.objects.filter(holder_kind=holder_kind, layer=LIVE, **holders)
     columns = {name: f"asset__{name}" for name in ASSET_COLUMNS}

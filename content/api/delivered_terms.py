@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import ClassVar, Final
+from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Count, Q, QuerySet
 from drf_spectacular.utils import extend_schema
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.models import PostTerm
+from content.store.linked_posts import padded
 from content.store.post_queries import published_posts
 from proofroom.core.api.answer import Answer, MetaAnswer
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, parameter_names, query_parameter
+from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.definitions import taxonomies
+from proofroom.definitions import post_types, taxonomies
+from proofroom.definitions.listings import term_list_path
 from proofroom.taxonomies.models import SLUG_MAX, Term, TermAnswer
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
 
@@ -37,6 +45,14 @@ PARAMETERS: Final = [
 
 class DeliveredTermAnswer(TermAnswer):
     """A term. An empty `locale` means every language; `description` is plain text."""
+
+    url: str | None = Field(
+        description="The path of the list of posts with the term, of the first type that has such posts; null "
+        "without one."
+    )
+    count: int = Field(
+        ge=0, description="Published posts with the term, in the requested language."
+    )
 
 
 class DeliveredTermListAnswer(Answer):
@@ -60,7 +76,8 @@ class PublicTermViewSet(DeliveredViewSet):
         """List terms with their descriptions."""
         page = page_of(request)
         rows = _filtered(request).order_by("taxonomy", "order_index", "name", "id")
-        found = [DeliveredTermAnswer.of(row) for row in rows[page.slice]]
+        locale = choice_in(request, "locale", settings.CMS_ENV.locales)
+        found = _present(rows[page.slice], locale)
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(responses=DeliveredTermAnswer)
@@ -69,7 +86,57 @@ class PublicTermViewSet(DeliveredViewSet):
         term = find_by_id(_delivered(), term_id)
         if term is None:
             raise NotFound(f"No term has the ID {term_id[:80]}.")
-        return Response(DeliveredTermAnswer.of(term))
+        return Response(_present([term], None)[0])
+
+
+def _present(terms: Iterable[Term], locale: str | None) -> list[DeliveredTermAnswer]:
+    """Return the answers of terms, with counts and lists in a language, or in all. One query, none without terms."""
+    found = list(terms)
+    uses = defaultdict[UUID, list[_Use]](list)
+    for row in _USES.rows(padded([term.pk for term in found]) if found else []):
+        if locale in (None, row["post__locale"]):
+            uses[row["term_id"]].append(_Use(row["post__type"], row["post__locale"], row["posts"]))
+    return [
+        DeliveredTermAnswer.of(
+            term,
+            url=_list_of(term, uses[term.pk], locale),
+            count=sum(use.posts for use in uses[term.pk]),
+        )
+        for term in found
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """The number of published posts of a type in a language with a term."""
+
+    type: str
+    locale: str
+    posts: int
+
+
+def _list_of(term: Term, uses: Iterable[_Use], locale: str | None) -> str | None:
+    """Return the path of the list of posts with a term, preferably in the default language."""
+    default = settings.CMS_ENV.default_locale
+    order = {name: number for number, name in enumerate(post_types.names())}
+    for use in sorted(
+        uses,
+        key=lambda use: (use.locale != (locale or default), use.locale, order.get(use.type, 0)),
+    ):
+        path = term_list_path(use.type, use.locale, term.taxonomy, term.slug, term.locale)
+        if path:
+            return path
+    return None
+
+
+_USES: Final = CompiledQuery(
+    lambda term_ids: (
+        PostTerm.objects.filter(term_id__in=term_ids, post__in=published_posts())
+        .order_by()
+        .values("term_id", "post__type", "post__locale")
+        .annotate(posts=Count("post_id"))
+    )
+)
 
 
 def _delivered() -> QuerySet[Term]:

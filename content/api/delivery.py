@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 from uuid import UUID
 
 import orjson
+from django.conf import settings
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel, Field
 from rest_framework.request import Request
@@ -18,7 +19,7 @@ from typing_extensions import TypedDict, get_type_hints
 
 from content.api import post_lists
 from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_posts import render_post
+from content.api.delivered_posts import find_translation, render_post
 from content.api.delivery_lists import list_asked_posts
 from content.api.list_queries import (
     INCLUDE,
@@ -26,22 +27,24 @@ from content.api.list_queries import (
     is_filter_name,
     parse_list_query,
 )
+from content.api.page_heads import PageHeadAnswer
 from content.api.post_answers import (
     LIVE_PARAMETERS,
     IncludedPostAnswer,
     ListedLivePostAnswer,
-    LivePostFields,
+    PublishedPostFields,
 )
 from content.models.post import VARIATION_PATTERN
 from content.presenters.included import load_included, parse_include
-from content.presenters.posts import LiveModuleAnswer
+from content.presenters.posts import LiveModuleAnswer, TranslationAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, described
 from proofroom.core.api.body import dumps
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import parameter_names, query_parameter
+from proofroom.core.api.query import choice_in
+from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.content_version_cache import LiveState
@@ -98,9 +101,47 @@ class ArmAnswer(TypedDict):
     ]
 
 
-class DeliveredPostAnswer(LivePostFields):
+class DeliveredTranslationAnswer(TranslationAnswer):
+    """The same post in another language."""
+
+    url: Annotated[str, Field(description="The path on the site.")]
+
+
+class TermOfPostAnswer(TypedDict):
+    """A term of a post. `url` is the path of the list of posts of the same type with the term."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    url: str | None
+
+
+class AncestorAnswer(TypedDict):
+    """A published page above a post."""
+
+    title: str
+    url: str
+
+
+class DeliveredPostAnswer(PublishedPostFields):
     """A published post, with the files of its fields and modules by id."""
 
+    translations: list[DeliveredTranslationAnswer]
+    terms: Annotated[list[TermOfPostAnswer], Field(description="In the order of the taxonomies.")]
+    ancestors: Annotated[
+        list[AncestorAnswer],
+        Field(description="From the root down, without the home page and what is not published."),
+    ]
+    seo: PageHeadAnswer
+    isFallback: NotRequired[
+        Annotated[
+            bool,
+            Field(
+                description="Set with `fallback`: true for a post in that language, not in the requested one."
+            ),
+        ]
+    ]
     modules: list[LiveModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
     variations: NotRequired[
@@ -122,7 +163,7 @@ class DeliveredPostAnswer(LivePostFields):
 
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
 """Fields that lists have without `fields`."""
-WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer))
+WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer)) - {"isFallback"}
 LISTABLE: Final = LISTED | WHOLE
 """Fields available in lists: all that a single post has. Those besides `LISTED` only if `fields` names them."""
 FIELDS_MAX: Final = 1_000
@@ -144,9 +185,24 @@ VARIATION: Final = query_parameter(
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
-_QUERY_PARAMETERS: Final = [
-    *(one for one in LIVE_PARAMETERS if one.name != "ordering"), *PARAMETERS, LIST_FIELDS, INCLUDE,
-]  # fmt: skip
+FALLBACK: Final = query_parameter(
+    "fallback",
+    "The language to answer where the post is not published in the requested one; `isFallback` says so.",
+    choice_schema(*settings.CMS_ENV.locales),
+)
+LOCALE: Final = query_parameter(
+    "locale",
+    "With `fallback`: the language to answer; the post's own without it.",
+    choice_schema(*settings.CMS_ENV.locales),
+)
+_LIST_PARAMETERS: Final = [
+    *(one for one in LIVE_PARAMETERS if one.name != "ordering"),
+    *PARAMETERS,
+    FALLBACK,
+    LIST_FIELDS,
+    INCLUDE,
+]
+_POST_PARAMETERS: Final = [FIELDS, VARIATION, LOCALE, FALLBACK, INCLUDE]
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
@@ -246,8 +302,8 @@ class PublicPostViewSet(DeliveredViewSet):
     }
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "list": parameter_names(_QUERY_PARAMETERS),
-        "retrieve": parameter_names([FIELDS, VARIATION, INCLUDE]),
+        "list": parameter_names(_LIST_PARAMETERS),
+        "retrieve": parameter_names(_POST_PARAMETERS),
     }
 
     def takes_parameter(self, action: str, name: str) -> bool:
@@ -258,12 +314,12 @@ class PublicPostViewSet(DeliveredViewSet):
         found = _BARE_FILTER.fullmatch(name)
         return f"filter[{found[1]}][{found[2]}]" if found and self.action == "list" else ""
 
-    @extend_schema(parameters=_QUERY_PARAMETERS, responses=SparseLivePostListAnswer)
+    @extend_schema(parameters=_LIST_PARAMETERS, responses=SparseLivePostListAnswer)
     def list(self, request: Request) -> Response:
         """List published posts with their modules, or only the requested `fields`."""
         return Response(list_posts(request, self.live_state))
 
-    @extend_schema(parameters=[FIELDS, VARIATION, INCLUDE], responses=described(SparseLivePost))
+    @extend_schema(parameters=_POST_PARAMETERS, responses=described(SparseLivePost))
     def retrieve(self, request: Request, post_id: str) -> Response:
         """Return a published post, or only the requested `fields`."""
         body = read_post(request, post_id)
@@ -302,20 +358,36 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     variation = variation_of(request)
     include = request.query_params.get("include")
     tree = parse_include(include, posts=1) if include is not None else None
+    fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
+    locale = choice_in(request, "locale", settings.CMS_ENV.locales)
     try:
-        found = render_post(UUID(post_id), fields, variation)
+        id_ = UUID(post_id)
     except ValueError:
         return None
+    is_fallback = None
+    if fallback is not None:
+        chosen = find_translation(id_, locale, fallback)
+        if chosen is None:
+            return None
+        id_, is_fallback = chosen
+    found = render_post(id_, fields, variation)
     if found is None:
         return None
     depend_on(*found.depends_on)
+    body = found.body if is_fallback is None else with_fallback(found.body, is_fallback)
     if tree is None:
-        return found.body
+        return body
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)
-    included = load_included([UUID(post_id)], tree)
-    post = included.add_to(UUID(post_id), orjson.loads(found.body))
+    included = load_included([id_], tree)
+    post = included.add_to(id_, orjson.loads(body))
     return dumps({**post, "included": included.as_wire()})
+
+
+def with_fallback(body: bytes, is_fallback: bool) -> bytes:
+    """Return the JSON of a post with `isFallback`. The body is spliced, not parsed."""
+    separator = b"" if body == b"{}" else b","
+    return body[:-1] + separator + orjson.dumps({"isFallback": is_fallback})[1:]
 
 
 def variation_of(request: HasQuery) -> str:

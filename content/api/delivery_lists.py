@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -59,7 +59,7 @@ def list_asked_posts(
     if total is None:
         total = RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
     answer, rows = _page(request, query, found, order, total)
-    answer["data"] = cast(Any, _wires(rows, query, fields, listed, answer))
+    answer["data"] = cast(Any, _wires(rows, query, fields, listed, request.query_params, answer))
     if query.facets:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
@@ -105,6 +105,7 @@ def _wires(
     query: ListQuery,
     fields: Collection[str] | None,
     listed: Collection[str],
+    params: Mapping[str, str],
     answer: JsonObject,
 ) -> list[presenters.Wire]:
     """Return the posts of the rows, and add what they include to the answer."""
@@ -132,6 +133,7 @@ def _wires(
         wires = [post_lists.select_fields(wire, fields) for wire in wires]
     else:
         ids = [wire["id"] for wire in wires]
+    wires = post_lists.mark_fallbacks(wires, rows, params)
     if query.include is not None:
         included = load_included(ids, query.include)
         wires = [included.add_to(id_, wire) for id_, wire in zip(ids, wires, strict=True)]

@@ -190,13 +190,18 @@ class PostListAnswer(Answer):
     meta: MetaAnswer
 
 
-class LivePostFields(_ListedPost, _LiveFields):
-    """The fields of a published post, with related data."""
+class PublishedPostFields(_ListedPost, _LiveFields):
+    """The fields of a published post, with its terms."""
 
     customFields: Annotated[
         dict[str, Any], Field(description="By the field names of the post type.")
     ]
     taxonomyTermIds: list[UUID]
+
+
+class LivePostFields(PublishedPostFields):
+    """The fields of a published post, with related data."""
+
     translations: list[TranslationAnswer]
 
 

@@ -39,7 +39,8 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
     """The public filter, for live values only. Without `locale` and `allLocales`, the default locale."""
 
     type = django_filters.ChoiceFilter(choices=_types)
-    locale = django_filters.ChoiceFilter(choices=_locales)
+    locale = django_filters.ChoiceFilter(choices=_locales, method="by_locale")
+    fallback = django_filters.ChoiceFilter(choices=_locales, method="as_is")  # see `by_locale`
     slug = django_filters.CharFilter(max_length=200)
     taxonomy = django_filters.CharFilter(method="by_term", max_length=200)
     search = django_filters.CharFilter(method="as_is", max_length=200)  # see `filter_posts`
@@ -51,6 +52,9 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
         model = Post
         fields: list[str] = []  # required by django-filter
 
+    def by_locale(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
+        return post_queries.in_locale(posts, value, self.data.get("fallback") or None)
+
     def by_term(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         return post_queries.filter_by_term(posts, value)
 
@@ -61,6 +65,7 @@ class PublicPostFilter(django_filters.FilterSet):  # type: ignore[misc]  # the p
 class ManagedPostFilter(PublicPostFilter):
     """The management filter, which also filters by staged changes."""
 
+    fallback = None  # of published posts only
     status = django_filters.ChoiceFilter(choices=Status.choices)
     hasReview = django_filters.ChoiceFilter(  # the API name
         choices=[("true", "true"), ("false", "false")], method="by_layer"
@@ -110,7 +115,7 @@ def filter_posts(
     posts = found.qs
     locale = locale_of(params)
     if locale is not None and not params.get("locale"):
-        posts = posts.filter(locale=locale)
+        posts = post_queries.in_locale(posts, locale, params.get("fallback") or None)
     words = found.form.cleaned_data["search"]
     if words:
         with_words = search.find_posts(posts, words, locale, shown=post_queries.listed_rows)
@@ -208,6 +213,8 @@ def post_list(
         posts_on_wire = add_media(posts_on_wire, rows)
     if fields is not None:
         posts_on_wire = [select_fields(wire, fields) for wire in posts_on_wire]
+    if not staged:
+        posts_on_wire = mark_fallbacks(posts_on_wire, rows, request.query_params)
     return page.envelope(posts_on_wire, total)
 
 
@@ -222,6 +229,19 @@ def add_media(
     }
     media = media_of({row["id"]: row["locale"] for row in rows}, shared)
     return [{**wire, "media": media[wire["id"]]} for wire in posts_on_wire]
+
+
+def mark_fallbacks(
+    posts_on_wire: list[presenters.Wire], rows: Sequence[Row], params: Mapping[str, str]
+) -> list[presenters.Wire]:
+    """Return the posts with `isFallback` if the query has a fallback language."""
+    if not params.get("fallback"):
+        return posts_on_wire
+    wanted = locale_of(params)
+    return [
+        {**wire, "isFallback": wanted is not None and row["locale"] != wanted}
+        for wire, row in zip(posts_on_wire, rows, strict=True)
+    ]
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:

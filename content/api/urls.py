@@ -7,6 +7,8 @@ from django.urls import path
 from proofroom.core.api.lazy_views import LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
+PublicGlobalViewSet = LazyViewSet("content.api.delivered_globals.PublicGlobalViewSet")
+PublicMediaViewSet = LazyViewSet("content.api.delivered_media.PublicMediaViewSet")
 PublicTermViewSet = LazyViewSet("content.api.delivered_terms.PublicTermViewSet")
 PublicPostViewSet = LazyViewSet("content.api.delivery.PublicPostViewSet")
 FindReplaceViewSet = LazyViewSet("content.api.find_replace.FindReplaceViewSet")
@@ -31,6 +33,8 @@ urlpatterns = [
     path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
     path("public/terms", PublicTermViewSet.as_view({"get": "list"})),
     path("public/terms/<str:term_id>", PublicTermViewSet.as_view({"get": "retrieve"})),
+    path("public/globals/<str:global_slug>", PublicGlobalViewSet.as_view({"get": "retrieve"})),
+    path("public/media/<str:asset_id>", PublicMediaViewSet.as_view({"get": "retrieve"})),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),
     path("posts/import", ImportViewSet.as_view({"post": "create"})),
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),

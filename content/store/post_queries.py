@@ -13,6 +13,7 @@ from django.db.models import (
     Exists,
     JSONField,
     OuterRef,
+    Q,
     QuerySet,
     TextField,
     Value,
@@ -170,6 +171,13 @@ def published_posts() -> QuerySet[Post]:
     return listed_posts().filter(status="published", is_placeholder=False)
 
 
+def shown_posts() -> QuerySet[Post]:
+    """Return the posts whose content visitors may get: published ones, and running variations of them."""
+    running = Post.objects.running().values("pk")
+    published = Q(pk__in=published_posts().values("pk"))
+    return Post.objects.filter(published | Q(pk__in=running)).order_by()
+
+
 def published_at(path: str, locale: str) -> QuerySet[Post]:
     """Return the published posts at a path. Visitors get the first."""
     # PostgreSQL raises an error for a text parameter with NUL. No path contains one.
@@ -194,6 +202,14 @@ def list_posts_of(listing: IndexPage) -> QuerySet[Post]:
 def has_changes_in(layer: Layer) -> Exists:
     """Return a filter for posts with staged changes in a layer."""
     return Exists(Draft.objects.filter(post=OuterRef("pk"), layer=layer, is_empty=False))
+
+
+def in_locale(posts: QuerySet[Post], locale: str, fallback: str | None = None) -> QuerySet[Post]:
+    """Return the posts in a language, and in the fallback those that are not published in the language."""
+    if fallback is None or fallback == locale:
+        return posts.filter(locale=locale)
+    own = published_posts().filter(translation_group=OuterRef("translation_group"), locale=locale)
+    return posts.filter(Q(locale=locale) | (Q(locale=fallback) & ~Q(Exists(own))))
 
 
 def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:

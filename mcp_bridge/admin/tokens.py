@@ -53,7 +53,8 @@ class McpTokenAdmin(AccountTokenAdmin[McpToken]):
 
     def more(self, request: HttpRequest, token: McpToken, secret: str) -> dict[str, Any]:
         calls = f"{reverse('admin:mcp_bridge_mcpcall_changelist')}?caller={principal_of(token)}"
+        context = {**super().more(request, token, secret), "calls": calls}
         if not secret:
-            return {"calls": calls}
+            return context
         clients = client_instructions(url=server_url(), credential=token_credential(secret))
-        return {"calls": calls, "clients": clients, "has_secret": True}
+        return {**context, "clients": clients, "has_secret": True}

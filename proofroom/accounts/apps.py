@@ -67,6 +67,15 @@ class AccountsConfig(AppConfig):
                 "admin:proofroom_accounts_apitoken_changelist",
                 "key",
                 permissions=("tokens.manage",),
+                tabs=(
+                    NavigationTab(
+                        gettext_lazy("API tokens"), "admin:proofroom_accounts_apitoken_changelist"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Delivery tokens"),
+                        "admin:proofroom_accounts_deliverytoken_changelist",
+                    ),
+                ),
             ),
             order=35,
         )

@@ -16,6 +16,7 @@ RIGHTS: Final = (
     ),
     *hidden(
         "proofroom_accounts.ApiToken",
+        "proofroom_accounts.DeliveryToken",
         "proofroom_accounts.LoginDevice",
         "proofroom_accounts.Invitation",
         "account.EmailConfirmation",

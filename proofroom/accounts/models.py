@@ -36,6 +36,7 @@ from proofroom.core.i18n.words import MARK, compile_pattern
 EMAIL_MAX: Final = 254
 USERNAME_MAX: Final = 150
 TOKEN_NAME_MAX: Final = 100
+DELIVERY_RATE_MAX: Final = 20
 ROLE_LABEL_MAX: Final = 60
 ROLE_DESCRIPTION_MAX: Final = 200
 # Django's `UnicodeUsernameValidator` refuses combining marks and joiners, which names in many scripts need.
@@ -351,27 +352,18 @@ class Preferences(models.Model):
         return f"preferences of {self.user_id}"
 
 
-class AccountToken(models.Model):
-    """A token of a program, bound to an account. Only its hash is stored.
-
-    `role`: the account's role when the token was made; with another role the token is invalid. `content_scope`: the
-    content the token is limited to, within the account's.
-    """
+class ProgramToken(models.Model):
+    """A token of a program. Only its hash is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     name = models.CharField(max_length=TOKEN_NAME_MAX)
     hash = models.CharField(max_length=64, unique=True, editable=False)
     hint = models.CharField(max_length=4, editable=False)
-    role = models.CharField(max_length=20, editable=False)
     made_by = models.ForeignKey(User, null=True, on_delete=models.SET_NULL, related_name="+")
     expires_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(auto_now_add=True)
     last_used_at = models.DateTimeField(null=True, blank=True)
     revoked_at = models.DateTimeField(null=True, blank=True)
-    content_scope = models.JSONField(default=dict, blank=True)
-
-    user: models.ForeignKey[User, User]
-    user_id: int
 
     class Meta:
         abstract = True
@@ -380,17 +372,34 @@ class AccountToken(models.Model):
         return self.name
 
     @property
-    def scope(self) -> ContentScope:
-        """The content the token is limited to."""
-        return ContentScope.from_json(self.content_scope)
-
-    @property
     def state(self) -> str:
         """`revoked`, `expired` or `active`. The account's state is not considered."""
         if self.revoked_at is not None:
             return "revoked"
         is_over = self.expires_at is not None and self.expires_at <= timezone.now()
         return "expired" if is_over else "active"
+
+
+class AccountToken(ProgramToken):
+    """A token bound to an account.
+
+    `role`: the account's role when the token was made; with another role the token is invalid. `content_scope`: the
+    content the token is limited to, within the account's.
+    """
+
+    role = models.CharField(max_length=20, editable=False)
+    content_scope = models.JSONField(default=dict, blank=True)
+
+    user: models.ForeignKey[User, User]
+    user_id: int
+
+    class Meta:
+        abstract = True
+
+    @property
+    def scope(self) -> ContentScope:
+        """The content the token is limited to."""
+        return ContentScope.from_json(self.content_scope)
 
 
 class ApiToken(AccountToken):
@@ -404,6 +413,22 @@ class ApiToken(AccountToken):
         ordering: ClassVar[list[str]] = ["-created_at", "-id"]
         indexes: ClassVar[list[models.Index]] = [
             models.Index(fields=["-created_at", "-id"], name="api_token_newest")
+        ]
+
+
+class DeliveryToken(ProgramToken):
+    """A token of a frontend, bound to no account. It only gives reads of published content a rate of their own.
+
+    An empty `rate` is that of the setting.
+    """
+
+    rate = models.CharField(max_length=DELIVERY_RATE_MAX, blank=True, default="")
+
+    class Meta:
+        verbose_name = "delivery token"
+        ordering: ClassVar[list[str]] = ["-created_at", "-id"]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["-created_at", "-id"], name="delivery_token_newest")
         ]
 
 

@@ -187,6 +187,7 @@ KINDS: Final = (
         gettext_lazy("Invitations and tokens that this person made for others"),
         Table("proofroom_accounts.Invitation", ("created_at",), owners=("invited_by",)),
         Table("proofroom_accounts.ApiToken", ("name", "created_at"), owners=("made_by",)),
+        Table("proofroom_accounts.DeliveryToken", ("name", "created_at"), owners=("made_by",)),
         erasure=Erasure.KEPT,
         reason=gettext_lazy("They belong to others and refer to the account without its name."),
     ),

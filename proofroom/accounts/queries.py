@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from datetime import datetime
 from typing import Final, TypeVar, cast
 from uuid import UUID
 
-from django.db.models import Model, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Model, OuterRef, Q, QuerySet, Subquery, Value
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import (
     AccountToken,
     ApiToken,
+    DeliveryToken,
     Invitation,
     Preferences,
+    ProgramToken,
     SiteRole,
     User,
     role_label,
@@ -27,6 +30,7 @@ from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
 T = TypeVar("T", bound=AccountToken)
+P = TypeVar("P", bound=ProgramToken)
 M = TypeVar("M", bound=Model)
 _LONGEST_ID = 18
 """Number of digits of the longest id that every supported database accepts."""
@@ -175,10 +179,51 @@ def list_tokens(
     found = kind._default_manager.select_related("user", "made_by")
     if user_id is not None:
         found = found.filter(user_id=user_id)
-    if is_active is not None:
-        is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
-        found = found.filter(is_open) if is_active else found.exclude(is_open)
-    return found
+    return _with_state(found, is_active)
+
+
+def token_keys(
+    *, kind: str = "", user_id: int | None = None, is_active: bool | None = None
+) -> QuerySet[Model, tuple[UUID, datetime, str]]:
+    """Return (id, creation, kind) of API tokens and delivery tokens, newest first.
+
+    `kind` is `api`, `delivery`, or empty for both. Delivery tokens belong to no account, so none has a `user_id`.
+    """
+    columns = ("id", "created_at", "kind")
+    api = list_tokens(ApiToken, user_id=user_id, is_active=is_active)
+    delivery = _with_state(DeliveryToken.objects.all(), is_active)
+    if user_id is not None:
+        delivery = delivery.none()
+    found = [
+        rows.order_by().annotate(kind=Value(name)).values_list(*columns)
+        for name, rows in (("api", api), ("delivery", delivery))
+        if kind in ("", name)
+    ]
+    keys = found[0] if len(found) == 1 else found[0].union(*found[1:], all=True)
+    return cast("QuerySet[Model, tuple[UUID, datetime, str]]", keys.order_by("-created_at", "-id"))
+
+
+def load_tokens(
+    keys: Iterable[tuple[UUID, datetime, str]],
+) -> list[ApiToken | DeliveryToken]:
+    """Return the tokens of `token_keys` in their order. Three queries."""
+    wanted = [(id_, kind) for id_, _created_at, kind in keys]
+    api = ApiToken.objects.select_related("user", "made_by").in_bulk(
+        [id_ for id_, kind in wanted if kind == "api"]
+    )
+    delivery = DeliveryToken.objects.select_related("made_by").in_bulk(
+        [id_ for id_, kind in wanted if kind == "delivery"]
+    )
+    found: dict[UUID, ApiToken | DeliveryToken] = {**api, **delivery}
+    return [found[id_] for id_, _kind in wanted if id_ in found]
+
+
+def _with_state(rows: QuerySet[P], is_active: bool | None) -> QuerySet[P]:
+    """Return tokens that still open something, or no longer do; all with None."""
+    if is_active is None:
+        return rows
+    is_open = Q(revoked_at=None) & (Q(expires_at=None) | Q(expires_at__gt=timezone.now()))
+    return rows.filter(is_open) if is_active else rows.exclude(is_open)
 
 
 def list_invitations() -> QuerySet[Invitation]:
@@ -187,11 +232,12 @@ def list_invitations() -> QuerySet[Invitation]:
 
 
 def token_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
-    """Return names of API tokens by id, if the actor may manage tokens. One query."""
+    """Return names of API and delivery tokens by id, if the actor may manage tokens. One query."""
     if not actor.can("tokens.manage"):
         return {}
-    rows = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
-    return {str(pk): name for pk, name in rows}
+    api = ApiToken.objects.filter(pk__in=ids).values_list("pk", "name")
+    delivery = DeliveryToken.objects.filter(pk__in=ids).values_list("pk", "name")
+    return {str(pk): name for pk, name in api.order_by().union(delivery.order_by(), all=True)}
 
 
 def account_names(ids: Collection[str], actor: Actor) -> dict[str, str]:

@@ -288,7 +288,7 @@ OPEN_PATHS: Final = (
     (re.compile(r"/api/menus/."), _READ),
     (re.compile(r"/api/forms-definitions/."), _READ),
     (re.compile(r"/api/forms/[^/]+/submit\Z"), _WRITE),
-    (re.compile(r"/api/public/analytics/track\Z"), _WRITE),
+    (re.compile(r"/api/public/(analytics/track|resolve)\Z"), _WRITE),
     (re.compile(r"/\.well-known/(oauth-|openid-configuration\Z)"), _READ),
     (re.compile(r"/oauth/(token|register|revoke)\Z"), _WRITE),
 )

@@ -47,6 +47,13 @@ def home_path(locale: str) -> str:
     return "/" if locale == settings.CMS_ENV.default_locale else f"/{locale}/"
 
 
+def paths_above(place: PageLocation) -> list[str]:
+    """Return the possible paths above a page, from the home page down."""
+    home = home_path(place.locale)
+    parts = place.path.removeprefix(home).strip("/").split("/")
+    return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
+
+
 def locale_of(path: str) -> str:
     """Return the locale of a path's prefix; the default locale has none."""
     first = path.split("/", 2)[1] if path.startswith("/") else ""

@@ -18,6 +18,8 @@ from proofroom.definitions.module import Module, PostList
 from proofroom.definitions.post_type import post_types
 
 MOST_CARDS = 24
+LIST_PAGE_SIZE = 12
+"""Posts on one index page."""
 
 
 class ListingProps(ModuleProps):
@@ -107,6 +109,17 @@ class IndexPage:
 def list_path(type: str, locale: str) -> str:
     """Return the path of a type's index page; empty if it has none."""
     return IndexPage(type, locale).path
+
+
+def term_list_path(type: str, locale: str, taxonomy: str, slug: str, term_locale: str) -> str:
+    """Return the path of the list of posts of a type with a term; empty if there is none."""
+    definition = post_types.get(type)
+    is_listed = (
+        definition is not None
+        and term_locale in ("", locale)
+        and any(use.slug == taxonomy for use in definition.taxonomies)
+    )
+    return IndexPage(type, locale, taxonomy, slug).path if is_listed else ""
 
 
 def feed_path(type: str, locale: str) -> str:

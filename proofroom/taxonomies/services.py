@@ -121,9 +121,9 @@ def change_term(
             current=term.version,
         )
     earlier = term_document(term)
-    # First, because recording locks the content version: two concurrent moves must not make a cycle.
-    _record(term, actor, "changed")
     document = changed_term_document(term, name=name, slug=slug, description=description)
+    # First, because recording locks the content version: two concurrent moves must not make a cycle.
+    _record(term, actor, "changed", slug=str(document["slug"]))
     term.name, term.slug = str(document["name"]), str(document["slug"])
     term.description = str(document["description"])
     term.order_index = term.order_index if order_index is None else clean_order(order_index)
@@ -312,12 +312,17 @@ def _in_use(term: Term, number: int, what_to_do: str) -> Conflict:
     )
 
 
-def _record(term: Term, actor: Actor, did: str) -> None:
-    outbox.record(
-        "content.changed",
-        actor=actor,
-        payload={"what": "term", "id": str(term.pk), "did": did, "taxonomy": term.taxonomy},
-    )
+def _record(term: Term, actor: Actor, did: str, *, slug: str | None = None) -> None:
+    """Record a change of a term. With another `slug`, the payload also has the old one, for redirects."""
+    payload: JsonObject = {
+        "what": "term",
+        "id": str(term.pk),
+        "did": did,
+        "taxonomy": term.taxonomy,
+    }
+    if slug is not None and slug != term.slug:
+        payload |= {"slugBefore": term.slug, "slug": slug, "locale": term.locale}
+    outbox.record("content.changed", actor=actor, payload=payload)
 
 
 def _allow(actor: Actor) -> None:

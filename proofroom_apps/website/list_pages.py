@@ -14,7 +14,7 @@ from django.utils.translation import gettext
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions.listings import IndexPage, list_title
+from proofroom.definitions.listings import LIST_PAGE_SIZE, IndexPage, list_title
 from proofroom_apps.website.meta_tags import first_words, list_seo, title_with_site
 from proofroom_apps.website.navigation import Alternate, Crumb, alternates, breadcrumb
 from proofroom_apps.website.page_frame import (
@@ -34,7 +34,6 @@ from proofroom_apps.website.queries import (
     load_listed_page,
 )
 
-PER_PAGE: Final = 12
 LIST_STYLESHEETS: Final = ["cms/modules/post-lists.css", "cms/site/lists.css"]
 
 
@@ -122,7 +121,7 @@ def load_list_page(
     # A statement is compiled for each page number, so check first that the page exists.
     if number > 1 and number > _last_page(load_extents(listing, state).get(listing.locale)):
         return None
-    found = load_listed_page(listing, (number - 1) * PER_PAGE, PER_PAGE, state)
+    found = load_listed_page(listing, (number - 1) * LIST_PAGE_SIZE, LIST_PAGE_SIZE, state)
     if found is None:
         return None
     last = _last_page(found.extents[listing.locale])
@@ -133,7 +132,7 @@ def load_list_page(
 
 def _last_page(extent: Extent | None) -> int:
     # Ceiling division.
-    return -(-extent.posts // PER_PAGE) if extent is not None else 0
+    return -(-extent.posts // LIST_PAGE_SIZE) if extent is not None else 0
 
 
 def list_page(listing: IndexPage, number: int, state: LiveState | None = None) -> str | None:

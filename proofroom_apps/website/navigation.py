@@ -9,7 +9,7 @@ from django.conf import settings
 from django.utils.translation import get_language_info
 
 from content.store.linked_posts import Neighbour
-from proofroom.core.site_urls import PageLocation, home_path
+from proofroom.core.site_urls import PageLocation, paths_above
 from proofroom.definitions.listings import list_title_at
 
 
@@ -23,13 +23,6 @@ class Alternate(TypedDict):
     label: str
     url: str
     current: bool
-
-
-def paths_above(place: PageLocation) -> list[str]:
-    """Return the possible paths above a page, from the home page down."""
-    home = home_path(place.locale)
-    parts = place.path.removeprefix(home).strip("/").split("/")
-    return [home] + [home + "/".join(parts[:end]) for end in range(1, len(parts))]
 
 
 def breadcrumb(place: PageLocation, title: str, found: Iterable[Neighbour]) -> list[Crumb]:
@@ -59,7 +52,7 @@ def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]
     return [
         Alternate(
             locale=locale,
-            label=_name_of(locale),
+            label=language_label(locale),
             url=paths[locale],
             current=locale == place.locale,
         )
@@ -68,7 +61,8 @@ def alternates(place: PageLocation, paths: Mapping[str, str]) -> list[Alternate]
     ]
 
 
-def _name_of(locale: str) -> str:
+def language_label(locale: str) -> str:
+    """Return the name of a language in the language itself."""
     try:
         # Raises KeyError for a language that Django does not know.
         return str(get_language_info(locale)["name_local"]).capitalize()

@@ -30,12 +30,12 @@ from proofroom.core.caching.content_tags import (
     tag_of_post,
 )
 from proofroom.core.caching.content_version_cache import LiveState
-from proofroom.core.site_urls import PageLocation, home_path, search_path
+from proofroom.core.site_urls import PageLocation, home_path, paths_above, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom_apps.menus.links import MenuItems, MenuLink, menu_links, menu_post_ids
 from proofroom_apps.website import navigation, queries
-from proofroom_apps.website.navigation import Alternate, Crumb, is_right_to_left, paths_above
+from proofroom_apps.website.navigation import Alternate, Crumb, is_right_to_left
 
 _OWN = Path(__file__).parent / "locale"
 

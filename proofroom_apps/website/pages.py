@@ -15,8 +15,7 @@ from content.store.ai_disclosure import AiDisclosure
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.site_urls import PageLocation
-from proofroom.definitions import post_types
-from proofroom.definitions.listings import IndexPage
+from proofroom.definitions.listings import term_list_path
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
 from proofroom_apps.website import queries
@@ -191,10 +190,4 @@ def missing_page(locale: str) -> str:
 
 def term_path(post: Post, term: Term) -> str:
     """Return the path of the list of posts of this type with the term; empty if there is none."""
-    definition = post_types.get(post.type)
-    is_listed = (
-        definition is not None
-        and term.locale in ("", post.locale)
-        and any(use.slug == term.taxonomy for use in definition.taxonomies)
-    )
-    return IndexPage(post.type, post.locale, term.taxonomy, term.slug).path if is_listed else ""
+    return term_list_path(post.type, post.locale, term.taxonomy, term.slug, term.locale)

@@ -11,13 +11,10 @@ from uuid import UUID
 
 import orjson
 from django.db.models import (
-    Count,
     Exists,
     ExpressionWrapper,
     F,
     JSONField,
-    Max,
-    Min,
     OuterRef,
     Q,
     QuerySet,
@@ -39,6 +36,7 @@ from content.store.ai_disclosure import (
 )
 from content.store.arms import Arm, parse_arms, running_arms, with_place_of_original
 from content.store.linked_posts import Neighbour, padded
+from content.store.list_counts import count_by_locale, count_of_term_by_locale
 from content.store.opening_images import media_of_opening_module, opening_module
 from content.store.post_queries import (
     list_posts_of,
@@ -64,13 +62,12 @@ from proofroom.core.database.compiled_queries import (
 from proofroom.core.database.json_list import JSONList
 from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
 from proofroom.core.search import RankedKeys, Word
-from proofroom.core.site_urls import PageLocation
+from proofroom.core.site_urls import PageLocation, paths_above
 from proofroom.definitions import custom_text_of, text_of
 from proofroom.definitions.listings import IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
 from proofroom_apps.menus.models import Menu
-from proofroom_apps.website.navigation import paths_above
 from proofroom_apps.website.rendering import RenderableModule
 
 MENUS = ("main", "footer")
@@ -334,33 +331,8 @@ def _extents_key(listing: IndexPage) -> str:
     return f"extents {listing.type} {listing.taxonomy} {listing.term}"
 
 
-def _published_of(type: str) -> QuerySet[Post]:
-    return published_posts().filter(type=type).order_by()
-
-
-def _counted(type: str) -> QuerySet[Any, Any]:
-    return _published_of(type).values("locale").annotate(posts=Count("pk"))
-
-
-def _counted_of_term(type: str, taxonomy: str, term: str) -> QuerySet[Any, Any]:
-    return (
-        _published_of(type)
-        .filter(
-            Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale")),
-            post_terms__term__taxonomy=taxonomy,
-            post_terms__term__slug=term,
-        )
-        .values("locale")
-        .annotate(
-            posts=Count("pk", distinct=True),
-            term_name=Min("post_terms__term__name"),
-            term_description=Max("post_terms__term__description"),
-        )
-    )
-
-
-_COUNTS: Final = CompiledQuery(_counted)
-_COUNTS_OF_TERM: Final = CompiledQuery(_counted_of_term)
+_COUNTS: Final = CompiledQuery(count_by_locale)
+_COUNTS_OF_TERM: Final = CompiledQuery(count_of_term_by_locale)
 
 
 def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
@@ -524,9 +496,9 @@ def _time(text: str) -> datetime:
 def _extents_of(listing: IndexPage) -> Cast:
     """Return a subquery of the extents as JSON text."""
     extents = JSONObject(locale="locale", posts="posts")
-    counted = _counted(listing.type)
+    counted = count_by_locale(listing.type)
     if listing.term:
-        counted = _counted_of_term(listing.type, listing.taxonomy, listing.term)
+        counted = count_of_term_by_locale(listing.type, listing.taxonomy, listing.term)
         extents = JSONObject(
             locale="locale",
             posts="posts",

@@ -1,40 +1,23 @@
-"""`/api/seo/…` and `/api/public/resolve`: sitemap, canonical URLs, and resolution of addresses."""
+"""`/api/seo/…`: sitemap, canonical URLs, and the trace of an address."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+from typing import Any, ClassVar, Literal
 
-import orjson
 from drf_spectacular.utils import extend_schema
 from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
-from typing_extensions import TypedDict
 
-from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_posts import render_post_at
-from content.api.delivery import VARIATION, DeliveredPostAnswer, variation_of
 from content.posts.canonical_urls import set_missing_canonicals
-from proofroom.core.api.answer import Answer, described, one_of
+from proofroom.core.api.answer import Answer
 from proofroom.core.api.django_request import django_request
-from proofroom.core.api.permissions import PUBLIC, Declared
-from proofroom.core.api.schema import parameter_names, query_parameter
+from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.errors import NotFound, invalid
-from proofroom.core.site_urls import canonical_form
-from proofroom.core.validation.limits import URL_MAX
-from seo.models import RedirectType
-from seo.queries import target_of
+from seo.api.resolve import PATH
 from seo.sitemap import SitemapBuild, cached_sitemap, origin_of, rebuild_sitemap
 from seo.trace import Outcome, StepName, trace_address
-
-_PATH: Final = query_parameter(
-    "path",
-    "A path of the site, like /de/blog/x.",
-    {"type": "string", "pattern": "^/", "maxLength": URL_MAX},
-    required=True,
-)
 
 
 class SitemapAnswer(Answer):
@@ -77,21 +60,6 @@ class TraceAnswer(Answer):
     steps: list[TraceStepAnswer]
 
 
-class TargetAnswer(TypedDict):
-    """The target of the redirect."""
-
-    toPath: str
-    status: Annotated[int, one_of(RedirectType.values)]
-
-
-class ResolvedAnswer(TypedDict):
-    """The content at a path: `post` or `redirect`, by `type`."""
-
-    type: Annotated[str, one_of(["post", "redirect"])]
-    post: NotRequired[DeliveredPostAnswer]
-    redirect: NotRequired[TargetAnswer]
-
-
 class SeoViewSet(ApiViewSet):
     """Settings and reports for search engines."""
 
@@ -115,35 +83,8 @@ class SeoViewSet(ApiViewSet):
         """Give posts without a canonical URL their own. On a large site, repeat until it returns 0."""
         return Response(PopulatedAnswer(updated=set_missing_canonicals(actor=self.actor)))
 
-    @extend_schema(parameters=[_PATH], responses=TraceAnswer)
+    @extend_schema(parameters=[PATH], responses=TraceAnswer)
     def trace(self, request: Request) -> Response:
         """Return each step from an address to its response."""
         path = request.query_params.get("path", "")
         return Response(TraceAnswer.model_validate(trace_address(path, self.actor)))
-
-
-class ResolveViewSet(DeliveredViewSet):
-    """The resolution of an address, for frontends with their own pages."""
-
-    permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC}
-    parameters: ClassVar[dict[str, frozenset[str]]] = {
-        "resolve": parameter_names([_PATH, VARIATION])
-    }
-
-    @extend_schema(parameters=[_PATH, VARIATION], responses=described(ResolvedAnswer))
-    def resolve(self, request: Request) -> Response:
-        """Return the published post at a path, or the target of a redirect."""
-        path = request.query_params.get("path", "")
-        if not path.startswith("/") or len(path) > URL_MAX or "\x00" in path:
-            raise invalid(
-                "path", f"path must begin with / and have at most {URL_MAX:,} characters."
-            )
-        found = render_post_at(canonical_form(path), request.query_params.get("variation", ""))
-        if found is not None:
-            variation_of(request)  # raises 422 for an invalid name
-            return Response({"type": "post", "post": orjson.Fragment(found.body)})
-        target = target_of(path)
-        if target is None:
-            raise NotFound("Nothing is published at this path.")
-        leads = {"toPath": target.to_path, "status": target.status}
-        return Response({"type": "redirect", "redirect": leads})

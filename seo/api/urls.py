@@ -6,9 +6,10 @@ from django.urls import path
 
 from proofroom.core.api.lazy_views import LazyViewSet
 
+PublicRedirectViewSet = LazyViewSet("seo.api.delivered_redirects.PublicRedirectViewSet")
 RedirectFileViewSet = LazyViewSet("seo.api.redirects.RedirectFileViewSet")
 RedirectViewSet = LazyViewSet("seo.api.redirects.RedirectViewSet")
-ResolveViewSet = LazyViewSet("seo.api.search_engines.ResolveViewSet")
+ResolveViewSet = LazyViewSet("seo.api.resolve.ResolveViewSet")
 SeoViewSet = LazyViewSet("seo.api.search_engines.SeoViewSet")
 
 urlpatterns = [
@@ -23,5 +24,6 @@ urlpatterns = [
     path("seo/sitemap/rebuild", SeoViewSet.as_view({"post": "rebuild"})),
     path("seo/canonical-urls/populate", SeoViewSet.as_view({"post": "populate"})),
     path("seo/trace", SeoViewSet.as_view({"get": "trace"})),
-    path("public/resolve", ResolveViewSet.as_view({"get": "resolve"})),
+    path("public/redirects", PublicRedirectViewSet.as_view({"get": "list"})),
+    path("public/resolve", ResolveViewSet.as_view({"get": "resolve", "post": "resolve_many"})),
 ]

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from content.models import Post
+from content.models import Post, PostTerm
 from content.store.post_queries import published_posts
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -16,6 +16,7 @@ from proofroom.core.caching.content_version import lock_content_version
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.models import Event
 from proofroom.core.site_urls import locale_of
+from proofroom.definitions.listings import term_list_path
 from seo.models import NewRedirect, Redirect, RedirectChanges, RedirectType
 from seo.queries import find_redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
@@ -71,6 +72,30 @@ def redirect_moved_post(event: Event) -> None:
     known = Post.objects.filter(pk=str(event.payload["id"]), published_at__isnull=False)
     if not (before and after and known.exists()):
         return
+    leave_redirect(before, after)
+
+
+def redirect_renamed_term(event: Event) -> None:
+    """Redirect the lists of a renamed term that visitors could open: those with published posts.
+
+    Runs in the transaction of the change, which has locked the content version.
+    """
+    payload = event.payload
+    if payload.get("what") != "term" or "slugBefore" not in payload:
+        return
+    taxonomy, locale = str(payload["taxonomy"]), str(payload["locale"])
+    uses = PostTerm.objects.filter(term_id=str(payload["id"]), post__in=published_posts())
+    for type_, post_locale in sorted({*uses.values_list("post__type", "post__locale")}):
+        before, after = (
+            term_list_path(type_, post_locale, taxonomy, str(payload[name]), locale)
+            for name in ("slugBefore", "slug")
+        )
+        if before and after:
+            leave_redirect(before, after)
+
+
+def leave_redirect(before: str, after: str) -> None:
+    """Create an automatic redirect from an address that moved."""
     # A redirect from the new address back to the old one would close a loop. Others there stay, inactive while a
     # post has the address.
     Redirect.objects.filter(from_key=key_of(after), to_key=key_of(before)).delete()

@@ -9,6 +9,7 @@ from uuid import uuid4
 
 import orjson
 import pytest
+from django.conf import settings
 
 from content import presenters
 from content.api.delivered_posts import render_post, render_post_at
@@ -22,8 +23,12 @@ from content.store.traffic import change_variation
 from media.models import Asset
 from proofroom.core.api.body import dumps
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.content_tags import tag_of_path
 from proofroom.core.json import JsonObject
+from proofroom.core.site_urls import PageLocation, home_path, paths_above
 from proofroom.definitions import modules
+from proofroom.definitions.listings import term_list_path
+from proofroom.taxonomies.models import Term
 from tests import make
 from tests.api.wire_modules import wire_module
 from tests.api_client import ApiClient
@@ -47,13 +52,34 @@ def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None
         (post.pk, place.instance_id) for place in post.placements.filter(instance__scope="global")
     }
     wire = {name: value for name, value in presenters.post_fields(post).items() if name in WHOLE}
+    of_group = post_queries.translations_of(original, only_published=True)
+    paths = dict(Post.objects.values_list("pk", "path"))
+    above = [
+        path for path in paths_above(PageLocation(original.path, original.locale)) if path != "/"
+    ]
+    found = post_queries.published_posts().filter(path__in=above)
     wire |= {
+        "terms": [
+            {
+                "id": term.pk,
+                "taxonomy": term.taxonomy,
+                "slug": term.slug,
+                "name": term.name,
+                "url": term_list_path(post.type, post.locale, term.taxonomy, term.slug, term.locale)
+                or None,
+            }
+            for term in Term.objects.filter(post_terms__post=post).order_by(
+                "taxonomy", "order_index", "name"
+            )
+        ],
+        "ancestors": [
+            {"title": one.title, "url": one.path}
+            for one in sorted(found, key=lambda one: len(one.path))
+        ],
         "modules": modules_as_models_say(post),
         "media": media_of({post.pk: post.locale}, shared)[post.pk],
         "taxonomyTermIds": post_queries.term_ids(post.pk),
-        "translations": presenters.translations(
-            post_queries.translations_of(original, only_published=True)
-        ),
+        "translations": [{**row, "url": paths[row["id"]]} for row in of_group],
     }
     if arms:
         wire["variations"] = [
@@ -71,9 +97,13 @@ def modules_as_models_say(post: Post) -> list[JsonObject]:
 
 
 def rendered(post: Post, fields: set[str] | None = None, variation: str = "") -> Any:
+    """Return the answer; a whole one without the head, which `tests/site/test_delivered_heads.py` compares."""
     found = render_post(post.pk, fields, variation)
     assert found is not None
-    return json.loads(found.body)
+    answer = json.loads(found.body)
+    if fields is None:
+        del answer["seo"]
+    return answer
 
 
 def again(post: Post) -> Post:
@@ -137,7 +167,9 @@ def test_every_field_of_a_post_with_its_terms_translations_and_parents() -> None
 
     assert found == as_models_say(again(post))
     assert found["createdAt"] == "1999-12-31T23:59:59.999Z"
-    assert found["translations"] == [{"id": str(german.pk), "locale": "de"}]
+    assert found["translations"] == [{"id": str(german.pk), "locale": "de", "url": "/de/kind"}]
+    assert found["ancestors"] == [{"title": "Parent", "url": "/parent"}]
+    assert [term["name"] for term in found["terms"]] == ["Coffee", "Water"]
     assert rendered(german) == as_models_say(again(german))
     assert rendered(parent) == as_models_say(again(parent))
 
@@ -203,7 +235,7 @@ def test_sparse_fields_equal_the_whole_answers() -> None:
     post = make.post(featuredMediaId=str(make.image().pk))
     whole = rendered(post)
 
-    for name in WHOLE - {"variations", "variationOf", "variation", "disclosure"}:
+    for name in WHOLE - {"variations", "variationOf", "variation", "disclosure", "seo"}:
         assert rendered(post, {name}) == {name: whole[name]}
     assert rendered(post, {"variations", "variation"}) == {}
     assert rendered(post, {"title", "variation", "media"}) == {
@@ -247,7 +279,15 @@ def test_threat_09_nothing_that_is_not_live_is_rendered() -> None:
         assert render_post_at(one.path if one is not idle else "/blog/zeppelin") is None
 
 
-def test_a_whole_post_costs_one_statement_and_a_variation_one_more() -> None:
+def test_a_head_that_is_asked_for_alone_is_that_of_the_whole_answer() -> None:
+    post = make.post(featuredMediaId=str(make.image().pk), excerpt="Short")
+    whole, alone = render_post(post.pk), rendered(post, {"seo"})
+
+    assert whole is not None
+    assert alone == {"seo": json.loads(whole.body)["seo"]}
+
+
+def test_a_whole_post_costs_two_statements_and_a_variation_one_more() -> None:
     post = make.post(featuredMediaId=str(make.image().pk))
     make.placed(post, make.global_module())
     make.post(locale="de", translation_of=post, slug="kaffee")
@@ -258,11 +298,12 @@ def test_a_whole_post_costs_one_statement_and_a_variation_one_more() -> None:
         return count_queries(client.read, f"/api/public/posts/{post.pk}{query}")
 
     rendered(post)
-    # The version of the content, and the post.
-    assert (cost(), cost("?fields=id,media,modules")) == (2, 2)
+    # The version of the content, the post, and for its head and ancestors the posts above its page.
+    assert (cost(), cost("?fields=id,media,modules,terms,translations")) == (3, 2)
+    assert (cost("?fields=seo"), cost("?fields=ancestors")) == (3, 3)
     arm = create_variation(post_id=post.pk, variation="B", actor=make.actor(), weight=10)
     change_variation(post_id=post.pk, variation_id=arm.pk, actor=make.actor(), running=True)
-    assert (cost(), cost("?variation=B")) == (2, 3)
+    assert (cost(), cost("?variation=B")) == (3, 4)
 
 
 def test_an_answer_names_what_it_depends_on() -> None:
@@ -274,4 +315,6 @@ def test_an_answer_names_what_it_depends_on() -> None:
     assert found is not None
     assert found.depends_on == {
         f"post:{post.pk.hex}", f"group:{post.translation_group.hex}", f"media:{image.pk.hex}",
+        # A page that appears above it, and a home page, whose title names the site.
+        *map(tag_of_path, ("/blog", *map(home_path, settings.CMS_ENV.locales))),
     }  # fmt: skip

@@ -54,7 +54,11 @@ def test_terms_are_listed_with_their_descriptions() -> None:
         "parentId": None,
         "locale": "en",
         "orderIndex": 0,
+        # A post may have the term below it only.
+        "url": None,
+        "count": 0,
     }
+    assert (by_slug["coffee"]["url"], by_slug["coffee"]["count"]) == ("/blog/topics/coffee", 1)
     assert by_slug["coffee"]["parentId"] == str(drinks.pk)
     assert read(f"/{coffee.pk}").json() == by_slug["coffee"]
 
@@ -130,4 +134,22 @@ def test_a_list_takes_the_same_number_of_queries(number: int) -> None:
     ) as queries:
         read("?per_page=50")
 
-    assert len(queries) <= 3
+    assert len(queries) <= 4
+
+
+def test_counts_and_lists_are_those_of_the_language_that_is_asked_for() -> None:
+    hot = create_term(actor=make.actor(), taxonomy="tags", name="Hot", locale="")
+    publish(hot, slug="one")
+    publish(hot, slug="two")
+    publish(hot, locale="de", slug="heiss")
+    make.post("Draft", status="draft", slug="draft", taxonomyTermIds=[str(hot.pk)])
+
+    def row(query: str) -> tuple[str | None, int]:
+        [found] = read(query).json()["data"]
+        return found["url"], found["count"]
+
+    assert row("?slug=hot") == ("/blog/tags/hot", 3)
+    assert row("?slug=hot&locale=en") == ("/blog/tags/hot", 2)
+    assert row("?slug=hot&locale=de") == ("/de/blog/tags/hot", 1)
+    for url in ("/blog/tags/hot", "/de/blog/tags/hot"):
+        assert Client().get(url).status_code == 200

@@ -48,6 +48,7 @@ def test_the_rates_equal_the_contracts(settings: Any) -> None:
         "anon": "100/hour",
         "forms": "10/hour",
         "public": "600/minute",
+        "delivery": "6000/minute",
         "events": "6000/hour",
         "trigger": "60/minute",
         "login": "10/minute",

@@ -100,6 +100,7 @@ LEFT_OUT_TABLES: Final = {
     "oauth2_provider.IDToken": SECRETS,
     "oauth2_provider.RefreshToken": SECRETS,
     "proofroom_accounts.ApiToken": SECRETS,
+    "proofroom_accounts.DeliveryToken": SECRETS,
     "proofroom_accounts.Invitation": SECRETS,
     "proofroom_accounts.LoginDevice": ACCOUNTS,
     "proofroom_accounts.Preferences": ACCOUNTS,

@@ -26,6 +26,7 @@ CHANGE_NOTHING: Final = frozenset(
         "POST /api/posts/<post_id>/variations/compare",
         "POST /api/posts/bulk-agents/<agent_id>/estimate",
         "POST /api/rehearsals",
+        "POST /api/public/resolve",
         "POST /api/public/analytics/track",  # a row for each click: the log is of what people do
         "POST /api/url-patterns/preview",
     }

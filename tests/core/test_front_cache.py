@@ -316,19 +316,24 @@ def test_the_first_answer_is_compressed_as_the_next_ones_are() -> None:
 
 
 @pytest.mark.usefixtures("one_window")
-def test_calls_of_the_api_count_and_are_refused(settings: Any) -> None:
-    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "4/minute"}
-    post, front = make.post(), Front()
-    door = f"/api/public/posts/{post.pk}"
+def test_only_answers_that_are_made_count_and_are_refused(settings: Any) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "2/minute"}
+    posts, front = [make.post(slug=f"post-{number}") for number in range(3)], Front()
+    doors = [f"/api/public/posts/{post.pk}" for post in posts]
 
-    answers = [front.get(door) for _ in range(5)]
+    first, *kept = [front.get(doors[0]) for _ in range(5)]
+    known = front.get(doors[0], HTTP_IF_NONE_MATCH=first.headers["ETag"])
+    second, third, again = front.get(doors[1]), front.get(doors[2]), front.get(doors[0])
 
-    assert [answer.status for answer in answers] == [200, 200, 200, 200, 429]
-    assert [answer.is_kept for answer in answers] == [False, True, True, True, False]
-    left = [answer.headers["X-RateLimit-Remaining"] for answer in answers]
-    assert left == ["3", "2", "1", "0", "0"]
-    assert "Retry-After" in answers[4].headers
-    assert front.get(door, REMOTE_ADDR="10.0.0.1").status == 200
+    assert [answer.status for answer in (first, *kept)] == [200] * 5
+    assert [answer.is_kept for answer in (first, *kept)] == [False, *[True] * 4]
+    assert first.headers["X-RateLimit-Remaining"] == "1"
+    assert not any(set(LIMITS) & set(answer.headers) for answer in kept)
+    assert (known.status, second.status) == (304, 200)
+    assert (third.status, "Retry-After" in third.headers) == (429, True)
+    # A caller beyond the limit still gets what costs nothing.
+    assert (again.status, again.is_kept) == (200, True)
+    assert front.get(doors[2], REMOTE_ADDR="10.0.0.1").status == 200
     assert front.get(PAGE).status == 200
 
 

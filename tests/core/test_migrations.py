@@ -27,7 +27,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from cms_project.urls import APPS
 from content.models import Post, QueuedChange
 
-own = [app.label for app in apps.get_app_configs() if app.name in APPS]
+own = [app.label for app in apps.get_app_configs() if app.name in APPS and app.models]
 
 def tables():
     names = connection.introspection.table_names()

@@ -94,19 +94,6 @@ def test_many_threads_lose_no_hit() -> None:
     assert batches.count("key", 60) == 2001
 
 
-@pytest.mark.parametrize("later", [0.1, 1.1], ids=["at once", "a second later"])
-def test_a_hit_counted_by_another_process_is_counted_once(now: list[float], later: float) -> None:
-    batches = BufferedHits()
-    seen = []
-    for _ in range(5):
-        batches.count("key", 60)
-        batches.hand_over("key")
-        seen.append(count_hit("key", 60))
-        now[0] += later
-
-    assert seen == [1, 2, 3, 4, 5]
-
-
 def test_two_buffered_limits_stay_exact(now: list[float]) -> None:
     later: list[Callable[[], None]] = []
     batches = BufferedHits()

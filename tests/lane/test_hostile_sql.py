@@ -68,6 +68,7 @@ REFUSED = [
     "SELECT * FROM django_session",
     "INSERT INTO django_session VALUES ('a', 'b', now())",
     "SELECT * FROM proofroom_accounts_apitoken",
+    "SELECT * FROM proofroom_accounts_deliverytoken",
     "INSERT INTO proofroom_accounts_apitoken DEFAULT VALUES",
     "UPDATE proofroom_accounts_user SET role = 'admin'",
     "UPDATE mcp_bridge_mcptoken SET tools = '[]'",

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.admin.limit_page import limit_page
-from proofroom.accounts.models import AccountToken
+from proofroom.accounts.models import AccountToken, ProgramToken
 from proofroom.accounts.scope_words import describe_scope
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page
@@ -32,6 +32,7 @@ from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.validation.form_fields import InputForm
 
+P = TypeVar("P", bound=ProgramToken)
 T = TypeVar("T", bound=AccountToken)
 _STATES = {
     "active": gettext_lazy("active"),
@@ -41,18 +42,17 @@ _STATES = {
 _BADGES = {"active": "succeeded", "expired": "archived", "revoked": "failed"}
 
 
-class AccountTokenAdmin(FormAdmin[T]):
-    """The admin of a kind of token. `make`, `limit` and `revoke` call its services."""
+class ProgramTokenAdmin(FormAdmin[P]):
+    """The admin of a kind of token. `make` and `revoke` call its services."""
 
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
     add_button = gettext_lazy("Create token")
-    add_template = "admin/forms/one_with_search.html"
-    list_display = ("name", "user", "ends_in", "state", "used", "ends")
-    list_select_related = ("user",)
-    search_fields = ("name", "user__username")
+    list_display: tuple[str, ...] = ("name", "ends_in", "state", "used", "ends")
+    search_fields: tuple[str, ...] = ("name",)
+    token_select_related: ClassVar[tuple[str, ...]] = ("made_by",)
 
-    def make(self, values: dict[str, Any], actor: Actor) -> tuple[T, str]:
+    def make(self, values: dict[str, Any], actor: Actor) -> tuple[P, str]:
         """Create the token from the form's values. Return it with its secret."""
         raise NotImplementedError
 
@@ -60,31 +60,27 @@ class AccountTokenAdmin(FormAdmin[T]):
         """Revoke the token."""
         raise NotImplementedError
 
-    def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
-        """Limit the token to a part of the content."""
-        raise NotImplementedError
-
-    def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
+    def more(self, request: HttpRequest, token: P, secret: str) -> dict[str, Any]:
         """Return extra template context for the token's page. `secret` is empty except right after creation."""
         return {}
 
     @admin.display(description=gettext_lazy("Ends in"))
-    def ends_in(self, token: T) -> str:
+    def ends_in(self, token: P) -> str:
         return f"…{token.hint}"
 
     @admin.display(description=gettext_lazy("Status"))
-    def state(self, token: T) -> SafeString:
+    def state(self, token: P) -> SafeString:
         badge_class = _BADGES[token.state]
         return format_html(
             '<span class="badge badge-{}">{}</span>', badge_class, str(_STATES[token.state])
         )
 
     @admin.display(description=gettext_lazy("Last used"), ordering="last_used_at")
-    def used(self, token: T) -> SafeString | str:
+    def used(self, token: P) -> SafeString | str:
         return age_html(token.last_used_at) if token.last_used_at else _("never")
 
     @admin.display(description=gettext_lazy("Expires"), ordering="expires_at")
-    def ends(self, token: T) -> datetime | str:
+    def ends(self, token: P) -> datetime | str:
         return token.expires_at or _("never")
 
     def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
@@ -112,6 +108,42 @@ class AccountTokenAdmin(FormAdmin[T]):
             return HttpResponseRedirect(request.path)
         return self._page(request, token)
 
+    def _page(self, request: HttpRequest, token: P, secret: str = "") -> HttpResponse:
+        context = {
+            "token": token,
+            "secret": secret,
+            **self.more(request, token, secret),
+        }
+        page = form_page(request, self.page_template, self.model, context, title=token.name)
+        # The page holds the secret, so neither browser nor proxy may store it.
+        if secret:
+            page["Cache-Control"] = "no-store"
+        return page
+
+    def _find(self, text: str) -> P:
+        rows = self.model._default_manager.select_related(*self.token_select_related)
+        found: P | None = find_by_id(rows, text)
+        if found is None:
+            raise Http404(_("Token not found."))
+        return found
+
+
+class AccountTokenAdmin(ProgramTokenAdmin[T]):
+    """The admin of a kind of token that is bound to an account. `limit` calls its service."""
+
+    add_template = "admin/forms/one_with_search.html"
+    list_display = ("name", "user", "ends_in", "state", "used", "ends")
+    list_select_related = ("user",)
+    search_fields = ("name", "user__username")
+    token_select_related = ("user", "made_by")
+
+    def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
+        """Limit the token to a part of the content."""
+        raise NotImplementedError
+
+    def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
+        return {"limits": describe_scope(token.scope, actor_of(request))}
+
     def get_urls(self) -> list[URLPattern]:
         page = self.admin_site.admin_view(self.limit_view)
         name = f"{self.opts.app_label}_{self.opts.model_name}_limit"
@@ -131,23 +163,3 @@ class AccountTokenAdmin(FormAdmin[T]):
             limit=lambda scope: self.limit(token.pk, scope, actor_of(request)),
             back="../change/",
         )
-
-    def _page(self, request: HttpRequest, token: T, secret: str = "") -> HttpResponse:
-        context = {
-            "token": token,
-            "secret": secret,
-            "limits": describe_scope(token.scope, actor_of(request)),
-            **self.more(request, token, secret),
-        }
-        page = form_page(request, self.page_template, self.model, context, title=token.name)
-        # The page holds the secret, so neither browser nor proxy may store it.
-        if secret:
-            page["Cache-Control"] = "no-store"
-        return page
-
-    def _find(self, text: str) -> T:
-        rows = self.model._default_manager.select_related("user", "made_by")
-        found: T | None = find_by_id(rows, text)
-        if found is None:
-            raise Http404(_("Token not found."))
-        return found

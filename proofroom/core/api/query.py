@@ -19,6 +19,7 @@ from rest_framework.request import Request
 
 from proofroom.core.api.answer import Answer, DescribedType
 from proofroom.core.api.body import Body
+from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, SECRET, declared_access
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.errors import validate_input
@@ -56,7 +57,7 @@ def parse_boolean(text: BooleanText | None) -> bool | None:
     return None if text is None else text == "true"
 
 
-def choice_in(request: Request, name: str, known: Collection[str]) -> str | None:
+def choice_in(request: HasQuery, name: str, known: Collection[str]) -> str | None:
     """Return the value of a parameter with a fixed set of values; None if it was not given."""
     value = request.query_params.get(name)
     if value is not None and value not in known:

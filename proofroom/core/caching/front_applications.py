@@ -6,10 +6,8 @@ The ASGI application doesn't, because the event loop must not wait for Redis.
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from functools import partial
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -20,11 +18,8 @@ from proofroom.core.caching.front_cache import (
     FrontAnswer,
     FrontRequest,
     Reply,
-    Tell,
-    count_call,
     find,
 )
-from proofroom.core.caching.rate_limit_buffer import buffered_hits
 from proofroom.core.caching.shared_answers import shared_answers
 from proofroom.core.observability.middleware import REQUEST_ID_HEADER
 from proofroom.core.observability.operations import (
@@ -98,12 +93,10 @@ class FrontASGI:
         if scope["type"] == "http":
             if self._is_listening:
                 lease.subscribe_to_invalidation()
-            # The shared counter may be in Redis, which must not block the event loop.
-            tell = partial(asyncio.get_running_loop().run_in_executor, None)
             meta = _meta(scope)
             scheme = _scheme_of(meta, str(scope.get("scheme", "http")))
             front_request = FrontRequest(scheme, scope["path"], meta)
-            reply = _reply(front_request, find(front_request), _request_id(meta), tell)
+            reply = _reply(front_request, find(front_request), _request_id(meta))
         if reply is None:
             await self._application(scope, receive, send)
             return
@@ -116,26 +109,13 @@ class FrontASGI:
         await send({"type": "http.response.body", "body": body})
 
 
-def _reply(
-    front_request: FrontRequest,
-    found: FrontAnswer | None,
-    request_id: str,
-    tell: Tell = lambda task: task(),
-) -> Reply | None:
-    """Return the cached answer with the headers of this call; None if Django must answer or refuse it."""
+def _reply(front_request: FrontRequest, found: FrontAnswer | None, request_id: str) -> Reply | None:
+    """Return the cached answer with the headers of this call; None if Django must answer it."""
     if found is None:
         return None
     started = time.perf_counter()
     meta = front_request.meta
-    more = {REQUEST_ID_HEADER: request_id}
-    count = count_call(found.scope, meta, tell)
-    if count is not None:
-        # Django answers with the usual error, and counts the call itself.
-        if count.is_over:
-            buffered_hits.hand_over(count.key)
-            return None
-        more |= count.headers
-    reply = found.reply_to(meta, more)
+    reply = found.reply_to(meta, {REQUEST_ID_HEADER: request_id})
     operation_ended(
         MeasuredOperation(
             OperationKind.REQUEST,

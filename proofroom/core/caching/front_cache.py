@@ -11,7 +11,7 @@ import gzip
 import time
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache, partial
+from functools import cached_property, lru_cache
 from http import HTTPStatus
 from operator import itemgetter
 from typing import Any, Final
@@ -29,13 +29,7 @@ from django.utils.http import http_date, parse_http_date_safe
 from proofroom.core.caching.answer_cache import LONGEST_KEY, CachedAnswer, answers
 from proofroom.core.caching.content_negotiation import Encoding, accepted_encoding, prefers_markdown
 from proofroom.core.caching.content_version_cache import LiveState, lease
-from proofroom.core.caching.rate_limit_buffer import buffered_hits
-from proofroom.core.caching.rate_limits import (
-    RATE_LIMIT_HEADERS,
-    HitCount,
-    caller_address,
-    is_allow_listed,
-)
+from proofroom.core.caching.rate_limits import RATE_LIMIT_HEADERS
 from proofroom.core.middleware import STAFF_COOKIE
 
 MIN_COMPRESSED_BYTES: Final = 600
@@ -138,14 +132,13 @@ def reduced_query(query: str, names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class FrontAnswer(CachedAnswer):
-    """A whole answer. `lines` are its headers without the rate limit's; `scope` is the rate limit of its calls."""
+    """A whole answer. `lines` are its headers without the rate limit's: calls that it answers are not counted."""
 
     lines: Lines = ()
-    scope: str = ""
     compressed: dict[Encoding, bytes] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, answer: CachedAnswer, lines: Lines, scope: str, *, is_for_all: bool) -> FrontAnswer:
+    def of(cls, answer: CachedAnswer, lines: Lines, *, is_for_all: bool) -> FrontAnswer:
         if is_for_all and len(answer.body) >= MIN_COMPRESSED_BYTES:
             varied = [text for name, text in lines if name == "Vary"]
             vary = ", ".join([*varied, "Accept-Encoding"])
@@ -156,7 +149,6 @@ class FrontAnswer(CachedAnswer):
             modified=answer.modified,
             tags=answer.tags,
             lines=lines,
-            scope=scope,
         )
 
     @property
@@ -206,40 +198,18 @@ def mark_cacheable(
     answer: CachedAnswer,
     *,
     parameters: Collection[str],
-    scope: str = "",
     is_for_all: bool = True,
+    on_not_modified: Callable[[], None] | None = None,
 ) -> HttpResponse:
     """Mark a 200 for conditional handling and, if it is the same for all visitors, for the front cache.
 
-    `parameters` are the query parameters that answers of this path depend on.
+    `parameters` are the query parameters that answers of this path depend on. `on_not_modified` is called if the
+    caller gets a 304.
     """
-    response.kept_in_front = (state, answer, scope, is_for_all, parameters)  # type: ignore[attr-defined]
+    response.kept_in_front = (  # type: ignore[attr-defined]
+        state, answer, is_for_all, parameters, on_not_modified,
+    )  # fmt: skip
     return response
-
-
-Tell = Callable[[Callable[[], None]], object]
-
-
-def count_call(
-    scope: str, meta: Mapping[str, Any], tell: Tell = lambda task: task()
-) -> HitCount | None:
-    """Count a call against the limit of a scope in this process; None if there is no limit.
-
-    If Django then handles the call, it counts it again, so the caller must hand this count over (`hand_over`).
-    """
-    address = _address_to_count(scope, meta)
-    if address is None:
-        return None
-    return HitCount(scope, address, count=partial(buffered_hits.count, tell=tell))
-
-
-def _address_to_count(scope: str, meta: Mapping[str, Any]) -> str | None:
-    """Return the address to count by; None if there is no limit."""
-    if not scope:
-        return None
-    forwarded = str(meta.get("HTTP_X_FORWARDED_FOR", ""))
-    address = caller_address(str(meta.get("REMOTE_ADDR", "")), forwarded)
-    return None if is_allow_listed(address) else address
 
 
 def keep_answer(
@@ -289,7 +259,7 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     kept = getattr(response, "kept_in_front", None)
     if kept is None or not isinstance(response, HttpResponse):
         return response
-    state, answer, scope, is_for_all, parameters = kept
+    state, answer, is_for_all, parameters, on_not_modified = kept
     # A cookie is for one visitor.
     is_for_all = is_for_all and not response.cookies
     limits = {name: response.headers[name] for name in RATE_LIMIT_HEADERS if name in response}
@@ -297,12 +267,14 @@ def _finish(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBas
     lines = tuple(line for line in response.items() if line[0] not in apart)
     asked = FrontRequest(request.scheme or "", request.path_info, request.META)
     query_parameters.note(asked.path, parameters)
-    front = FrontAnswer.of(answer, lines, scope, is_for_all=is_for_all)
+    front = FrontAnswer.of(answer, lines, is_for_all=is_for_all)
     reply = keep_answer(asked, state, front, limits, is_kept=is_for_all and asked.is_for_all)
     response.status_code = reply.status
     if reply.body is not answer.body:
         response.content = reply.body
     if reply.status == HTTPStatus.NOT_MODIFIED:
+        if on_not_modified is not None:
+            on_not_modified()
         for name in _BODY_HEADERS:
             response.headers.pop(name, None)
     present = dict(response.items())

@@ -1,4 +1,4 @@
-"""Hits of answers from memory: counted in the process and reported to the shared counter in batches."""
+"""Hits counted in the process and reported to the shared counter in batches."""
 
 from __future__ import annotations
 
@@ -67,17 +67,6 @@ class BufferedHits:
             tell(partial(self._report, name, is_last=name != key))
         return batch.known + batch.unreported
 
-    def hand_over(self, key: str, hits: int = 1) -> None:
-        """Give the last hits of a key to a caller of `count_hit`, and report all others first."""
-        with self._lock:
-            batch = self._batches.get(key)
-            if batch is None:
-                return
-            batch.unreported -= (
-                hits  # below zero if already reported: the next report subtracts them
-            )
-        self._report(key, is_last=False)
-
     def clear(self) -> None:
         with self._lock:
             self._batches.clear()
@@ -111,6 +100,3 @@ class BufferedHits:
                 # Keep it if the caller has returned in the meantime.
                 if is_last and not batch.unreported and next(iter(self._batches), None) == key:
                     del self._batches[key]
-
-
-buffered_hits: Final = BufferedHits()

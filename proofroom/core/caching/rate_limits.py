@@ -104,8 +104,8 @@ RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-Ra
 class HitCount:
     """Hits counted in their window: how many the limit leaves, and when the window ends.
 
-    A rate that is `off` counts nothing. `count` increments a key that expires some seconds after its first hit. A hit
-    of a sliding scope that exceeds the limit is subtracted again.
+    A rate that is `off` counts nothing. `rate` replaces the rate of the scope. `count` increments a key that expires
+    some seconds after its first hit. A hit of a sliding scope that exceeds the limit is subtracted again.
     """
 
     def __init__(
@@ -114,8 +114,10 @@ class HitCount:
         ident: str,
         hits: int = 1,
         count: Callable[[str, int, int], int] = count_hit,
+        rate: str = "",
     ) -> None:
-        self.limit, period = parse_rate(settings.THROTTLE_RATES[scope])
+        self.limit, period = parse_rate(rate or settings.THROTTLE_RATES[scope])
+        self._seconds = period + 5
         self.key = ""
         self.hits = self.reset = 0
         self.wait = 1
@@ -129,7 +131,7 @@ class HitCount:
         self.reset = int((window + 1) * period)
         self.wait = max(1, self.reset - int(now))
         self.key = f"throttle:{scope}:{rate_limit_key(ident)}:{window}"
-        self.hits = count(self.key, period + 5, hits)
+        self.hits = count(self.key, self._seconds, hits)
 
     def _count_sliding(self, name: str, period: int, now: float, hits: int) -> None:
         width = period / _SLOTS
@@ -159,6 +161,11 @@ class HitCount:
     @property
     def is_over(self) -> bool:
         return self.hits > self.limit
+
+    def take_back(self) -> None:
+        """Subtract one hit again, of a call that does not count. Only for scopes that restart with the clock."""
+        if self.key:
+            self.hits = count_hit(self.key, self._seconds, -1)
 
     @property
     def headers(self) -> dict[str, str]:

@@ -61,7 +61,7 @@ TIMEOUT_SECONDS: Final = 0.2
 """Short, because rendering a page takes only a few milliseconds."""
 PAUSE_SECONDS: Final = 30.0
 """Pause after an error of Redis."""
-_FORMAT: Final = 2
+_FORMAT: Final = 3
 _SUFFIXES: Final = (".py", ".html", ".xml", ".txt", ".md", ".svg", ".mo", ".json")
 _SKIPPED_FOLDERS: Final = frozenset(
     {"__pycache__", "migrations", "node_modules", "static", "tests"}
@@ -195,7 +195,6 @@ def pack(key: str, state: LiveState, front: FrontAnswer) -> bytes:
         "modified": front.modified,
         "tags": sorted(front.tags),
         "lines": front.lines,
-        "scope": front.scope,
     }
     body = front.compressed.get("br") or compress(front.body, "br")
     packed = orjson.dumps(about) + b"\n" + body
@@ -217,7 +216,6 @@ def unpack(key: str, packed: bytes) -> tuple[LiveState, FrontAnswer] | None:
         modified=about["modified"],
         tags=frozenset(about["tags"]),
         lines=tuple((name, value) for name, value in about["lines"]),
-        scope=about["scope"],
         compressed={"br": compressed} if len(body) >= MIN_COMPRESSED_BYTES else {},
     )
     return LiveState.parse(about["state"]), front

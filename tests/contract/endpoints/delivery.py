@@ -28,10 +28,20 @@ ENDPOINTS = [
         grow=grow_terms,
     ),
     Endpoint("GET /api/public/terms/<term_id>", ALL),
+    Endpoint("GET /api/public/globals/<global_slug>", ALL, invalid=("?locale=xx", "locale")),
+    Endpoint("GET /api/public/media/<asset_id>", ALL, invalid=("?locale=xx", "locale")),
+    Endpoint("GET /api/public/site", ALL, invalid=("?locale=xx", "locale")),
 ]
 
 
 def scene() -> Names:
-    term = make.term("Delivered")
-    make.post("Of a term", taxonomyTermIds=[str(term.pk)])
-    return {**posts.scene(), "term_id": str(term.pk)}
+    term, image = make.term("Delivered"), make.image("delivered.png")
+    post = make.post("Of a term", taxonomyTermIds=[str(term.pk)], featuredMediaId=str(image.pk))
+    module = make.global_module("delivered")
+    make.placed(post, module)
+    return {
+        **posts.scene(),
+        "term_id": str(term.pk),
+        "asset_id": str(image.pk),
+        "global_slug": "delivered",
+    }

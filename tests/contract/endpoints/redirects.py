@@ -42,6 +42,13 @@ ENDPOINTS = [
         body={"csv": "/spring,/blog/how-to-brew-filter-coffee"},
         invalid=({"csv": "/spring,javascript:x"}, "lines.1.toPath"),
     ),
+    Endpoint("GET /api/public/redirects", ALL, invalid=("?format=xml", "format"), grow=grow),
+    Endpoint(
+        "POST /api/public/resolve",
+        ALL,
+        body={"paths": ["/blog/how-to-brew-filter-coffee", "/old", "/nothing"]},
+        invalid=({"paths": ["no"]}, "paths.0"),
+    ),
     Endpoint(
         "GET /api/public/resolve",
         ALL,

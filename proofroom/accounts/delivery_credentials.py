@@ -1,0 +1,54 @@
+"""Delivery tokens in requests of the delivery API. They give a frontend a rate of its own, and no permission."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from django.http import HttpRequest
+from django.utils import timezone
+
+from proofroom.accounts.models import DeliveryToken
+from proofroom.accounts.services.account_tokens import hash_of
+from proofroom.accounts.services.delivery_tokens import DELIVERY_TOKEN_PREFIX, note_use
+from proofroom.core.api.exceptions import InvalidToken
+from proofroom.core.database.compiled_queries import CompiledQuery
+
+_PATH: Final = "/api/public/"
+"""The part of the API that delivery tokens are for."""
+# A token has 48 characters. Longer values are refused without a query.
+_MAX_TOKEN_LENGTH: Final = 200
+_TOKEN_QUERY: Final = CompiledQuery(
+    lambda secret_hash: DeliveryToken.objects.filter(
+        hash=secret_hash, revoked_at__isnull=True
+    ).values("id", "rate", "expires_at", "last_used_at")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryCredential:
+    """A valid delivery token. An empty `rate` is that of the setting."""
+
+    token_id: str
+    rate: str
+
+
+def find_credential(request: HttpRequest) -> DeliveryCredential | None:
+    """Return the delivery token of a request, or None without one. One query, none without a token.
+
+    Other credentials mean nothing to the delivery API and are ignored. Raises `InvalidToken` for a delivery token
+    that is unknown, expired or revoked.
+    """
+    scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    secret = secret.strip()
+    is_delivery_token = scheme.lower() == "bearer" and secret.startswith(DELIVERY_TOKEN_PREFIX)
+    if not is_delivery_token or not request.path.startswith(_PATH):
+        return None
+    rows = _TOKEN_QUERY.rows(hash_of(secret)) if len(secret) <= _MAX_TOKEN_LENGTH else []
+    if not rows:
+        raise InvalidToken
+    row = rows[0]
+    if row["expires_at"] is not None and row["expires_at"] <= timezone.now():
+        raise InvalidToken
+    note_use(row["id"], row["last_used_at"])
+    return DeliveryCredential(str(row["id"]), row["rate"])

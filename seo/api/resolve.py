@@ -1,0 +1,257 @@
+"""`/api/public/resolve`: what is at an address of the site, for frontends with their own pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+
+import orjson
+from django.conf import settings
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+from typing_extensions import TypedDict
+
+from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivered_lists import (
+    RequestedList,
+    ResolvedListAnswer,
+    find_lists,
+    requested_list,
+)
+from content.api.delivered_posts import (
+    find_fallback_at,
+    render_post,
+    render_post_at,
+    render_posts_at,
+)
+from content.api.delivery import (
+    FALLBACK,
+    FIELDS,
+    VARIATION,
+    WHOLE,
+    DeliveredMediaAnswer,
+    DeliveredPostAnswer,
+    TermOfPostAnswer,
+    fields_of,
+    variation_of,
+    with_fallback,
+)
+from proofroom.core.api.answer import described, one_of
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.pagination import LAST_PAGE, page_of
+from proofroom.core.api.permissions import PUBLIC, Declared
+from proofroom.core.api.query import choice_in
+from proofroom.core.api.schema import integer_schema, parameter_names, query_parameter
+from proofroom.core.database.replica import from_replica
+from proofroom.core.errors import NotFound, invalid
+from proofroom.core.site_urls import canonical_form
+from proofroom.core.validation.limits import URL_MAX
+from seo.models import RedirectType
+from seo.queries import RedirectTarget, target_of, targets_of
+
+PATHS_MAX: Final = 100
+PATH: Final = query_parameter(
+    "path",
+    "A path of the site, like /de/blog/x; of a list also with its page, like /blog?page=2.",
+    {"type": "string", "pattern": "^/", "maxLength": URL_MAX},
+    required=True,
+)
+_PARAMETERS: Final = [
+    PATH,
+    VARIATION,
+    FIELDS,
+    FALLBACK,
+    query_parameter("page", "The page of a list, 1-based.", integer_schema(1, LAST_PAGE, 1)),
+]
+
+
+class TargetAnswer(TypedDict):
+    """The target of the redirect."""
+
+    toPath: str
+    status: Annotated[int, one_of(RedirectType.values)]
+
+
+class ResolvedPostAnswer(TypedDict):
+    """A published post is at the path."""
+
+    type: Literal["post"]
+    post: DeliveredPostAnswer
+
+
+class ResolvedRedirectAnswer(TypedDict):
+    """The path redirects."""
+
+    type: Literal["redirect"]
+    redirect: TargetAnswer
+
+
+class NothingResolvedAnswer(TypedDict):
+    """Nothing is at the path."""
+
+    type: Literal["not_found"]
+
+
+class ResolvedAnswer(TypedDict):
+    """The content at a path: `post`, `redirect` or `list`, by `type`."""
+
+    type: Annotated[str, one_of(["post", "redirect", "list"])]
+    post: NotRequired[DeliveredPostAnswer]
+    redirect: NotRequired[TargetAnswer]
+    postType: NotRequired[Annotated[str, Field(description="Of a list: the type of its posts.")]]
+    locale: NotRequired[str]
+    url: NotRequired[Annotated[str, Field(description="The path of the list, without its page.")]]
+    title: NotRequired[str]
+    term: NotRequired[dict[str, Any] | None]
+    page: NotRequired[int]
+    lastPage: NotRequired[int]
+    perPage: NotRequired[int]
+    total: NotRequired[int]
+    translations: NotRequired[list[dict[str, Any]]]
+
+
+class IncludedAnswer(TypedDict):
+    """What `include` names, by id, of all posts of the answer once."""
+
+    posts: dict[str, DeliveredPostAnswer]
+    media: dict[str, DeliveredMediaAnswer]
+    terms: dict[str, TermOfPostAnswer]
+
+
+class ResolvedPathsAnswer(TypedDict):
+    """The content at each of the paths, by the path as it was sent."""
+
+    data: dict[
+        str,
+        ResolvedPostAnswer | ResolvedRedirectAnswer | ResolvedListAnswer | NothingResolvedAnswer,
+    ]
+    included: NotRequired[IncludedAnswer]
+
+
+class PathsToResolve(Body):
+    """Paths of the site, and the fields to answer of posts."""
+
+    paths: list[Annotated[Words, Field(pattern="^/", max_length=URL_MAX)]] = Field(
+        min_length=1, max_length=PATHS_MAX
+    )
+    fields: (
+        Annotated[
+            list[Annotated[Words, Field(max_length=100)]],
+            Field(min_length=1, max_length=len(WHOLE)),
+        ]
+        | None
+    ) = Field(None, description="Of posts only these; all without it.")
+    include: list[Literal["media", "terms"]] = Field(
+        [], max_length=2, description="Of all posts once, in `included`."
+    )
+
+
+class ResolveViewSet(DeliveredViewSet):
+    """The resolution of addresses."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"resolve": PUBLIC, "resolve_many": PUBLIC}
+    parameters: ClassVar[dict[str, frozenset[str]]] = {
+        "resolve": parameter_names(_PARAMETERS),
+        "resolve_many": frozenset(),
+    }
+
+    @extend_schema(parameters=_PARAMETERS, responses=described(ResolvedAnswer))
+    def resolve(self, request: Request) -> Response:
+        """Return the published post at a path, the list, or the target of a redirect."""
+        given = request.query_params.get("path", "")
+        if not given.startswith("/") or len(given) > URL_MAX or "\x00" in given:
+            raise invalid(
+                "path", f"path must begin with / and have at most {URL_MAX:,} characters."
+            )
+        fields, variation = fields_of(request, WHOLE), variation_of(request)
+        fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
+        bare, _, query = given.partition("?")
+        if "page" in request.query_params:
+            query = f"page={page_of(request).number}"
+        path = canonical_form(bare)
+        found = render_post_at(path, variation, fields)
+        is_fallback = found is None
+        if found is None and fallback is not None:
+            post_id = find_fallback_at(path, fallback)
+            found = render_post(post_id, fields) if post_id is not None else None
+        if found is not None:
+            body = found.body if fallback is None else with_fallback(found.body, is_fallback)
+            return Response({"type": "post", "post": orjson.Fragment(body)})
+        wanted = requested_list(path, query)
+        lists = find_lists({path: wanted}) if wanted is not None else {}
+        if path in lists:
+            return Response(lists[path])
+        target = target_of(bare)
+        if target is None:
+            raise NotFound("Nothing is published at this path.")
+        return Response(_redirect(target))
+
+    @extend_schema(request=PathsToResolve, responses=described(ResolvedPathsAnswer))
+    def resolve_many(self, request: Request) -> Response:
+        """Return the content at up to 100 paths. `not_found` says that nothing is at a path.
+
+        As many queries for all paths as for one.
+        """
+        body = read_body(request, PathsToResolve)
+        unknown = sorted(set(body.fields or ()) - WHOLE)
+        if unknown:
+            raise invalid("fields", f"fields must be a list of: {', '.join(sorted(WHOLE))}.")
+        with from_replica():
+            return Response(resolve_paths(body))
+
+
+def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
+    """Return what is at the paths, by path, and what is included. At most seven queries."""
+    asked = {given: given.partition("?") for given in body.paths}
+    canonical = {given: canonical_form(bare) for given, (bare, _, _) in asked.items()}
+    fields = None if body.fields is None else {*body.fields, *body.include}
+    rendered = render_posts_at({*canonical.values()}, fields)
+    posts: dict[str, Any] = {path: orjson.Fragment(post.body) for path, post in rendered.items()}
+    included: dict[str, dict[str, Any]] = {name: {} for name in ("posts", "media", "terms")}
+    if body.include:
+        posts = {path: orjson.loads(post.body) for path, post in rendered.items()}
+        for post in posts.values():
+            _include(post, body, included)
+    lists: dict[str, RequestedList] = {}
+    for given, (_bare, _mark, query) in asked.items():
+        wanted = requested_list(canonical[given], query)
+        if canonical[given] not in posts and wanted is not None:
+            lists[given] = wanted
+    found_lists = find_lists(lists) if lists else {}
+    others = {
+        path for given, path in canonical.items() if path not in posts and given not in found_lists
+    }
+    targets = targets_of(others)
+    found: dict[str, Mapping[str, Any]] = {}
+    for given, path in canonical.items():
+        if path in posts:
+            found[given] = {"type": "post", "post": posts[path]}
+        elif given in found_lists:
+            found[given] = found_lists[given]
+        elif path in targets:
+            found[given] = _redirect(targets[path])
+        else:
+            found[given] = {"type": "not_found"}
+    return {"data": found, "included": included} if body.include else {"data": found}
+
+
+def _include(
+    post: dict[str, Any], body: PathsToResolve, included: dict[str, dict[str, Any]]
+) -> None:
+    """Collect what a post includes, and take from it what its fields do not name."""
+    if "media" in body.include:
+        included["media"] |= post["media"]
+    if "terms" in body.include:
+        included["terms"] |= {term["id"]: term for term in post["terms"]}
+    for name in body.include:
+        if body.fields is not None and name not in body.fields:
+            del post[name]
+
+
+def _redirect(target: RedirectTarget) -> ResolvedRedirectAnswer:
+    return {
+        "type": "redirect",
+        "redirect": {"toPath": target.to_path, "status": target.status},
+    }
