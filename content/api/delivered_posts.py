@@ -29,6 +29,7 @@ from content.api.page_heads import (
 )
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
+from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
@@ -36,7 +37,7 @@ from content.store.ai_disclosure import (
     disclosure_columns,
     texts_of,
 )
-from content.store.arms import PLACE_COLUMNS, parse_arms, running_arms
+from content.store.arms import PLACE_COLUMNS, Arm, parse_arms, running_arms
 from content.store.linked_posts import Neighbour, padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
@@ -143,41 +144,47 @@ def render_post(
     post_id: UUID,
     fields: Collection[str] | None = None,
     variation: str = "",
+    text_format: TextFormat = "json",
 ) -> RenderedAnswer | None:
     """Return a published post by id, or its running variation with this name; None if there is none.
 
     Reads only the columns for `fields`. One statement, another one with a variation, and another one for `ancestors`
-    or `seo`, which name posts above the page.
+    or `seo`, which name posts above the page; up to three more for the links and images in its texts.
     """
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "pk").rows(post_id)
-    return _render_alone(rows[0], shape, variation) if rows else None
+    return next(iter(_render(rows[:1], shape, text_format, variation)), None)
 
 
 def render_post_at(
-    path: str, variation: str = "", fields: Collection[str] | None = None
+    path: str,
+    variation: str = "",
+    fields: Collection[str] | None = None,
+    text_format: TextFormat = "json",
 ) -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
     shape = None if fields is None else frozenset(fields)
     rows = _published(shape, "path").rows(path)
-    return _render_alone(rows[0], shape, variation) if rows else None
+    return next(iter(_render(rows[:1], shape, text_format, variation)), None)
 
 
 def render_posts(
-    post_ids: Sequence[UUID], fields: Collection[str] | None = None
+    post_ids: Sequence[UUID],
+    fields: Collection[str] | None = None,
+    text_format: TextFormat = "json",
 ) -> dict[UUID, RenderedAnswer]:
     """Return the published posts among some, by id. As many statements as for one."""
     if not post_ids:
         return {}
     shape = None if fields is None else frozenset(fields)
-    rows = _published(shape, "pk__in").rows(padded(list(post_ids)))
-    places = [PageLocation(row["path"], row["post_locale"]) for row in rows]
-    around = _load_around(places) if _needs_around(shape) else []
-    return {row["original_id"]: _render(row, shape, "", around) for row in rows}
+    rows = {row["original_id"]: row for row in _published(shape, "pk__in").rows(padded(post_ids))}
+    return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
 
 
 def render_posts_at(
-    paths: Collection[str], fields: Collection[str] | None = None
+    paths: Collection[str],
+    fields: Collection[str] | None = None,
+    text_format: TextFormat = "json",
 ) -> dict[str, RenderedAnswer]:
     """Return the published posts at paths, by path. As many statements as for one."""
     if not paths:
@@ -187,9 +194,7 @@ def render_posts_at(
     for row in _published(shape, "path__in").rows(padded(sorted(paths))):
         # As for a single path, visitors get the first of several posts.
         rows.setdefault(row["path"], row)
-    places = {path: PageLocation(path, row["post_locale"]) for path, row in rows.items()}
-    around = _load_around(places.values()) if _needs_around(shape) else []
-    return {path: _render(row, shape, "", around) for path, row in rows.items()}
+    return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
 
 
 def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[UUID, bool] | None:
@@ -222,32 +227,75 @@ def find_fallback_at(path: str, fallback: str) -> UUID | None:
     return rows[0]["id"] if rows else None
 
 
-def _render_alone(row: Row, fields: frozenset[str] | None, variation: str) -> RenderedAnswer:
-    """Return the answer of a post with the posts above its page, if they are wanted."""
-    place = PageLocation(row["path"], row["post_locale"])
-    around = _load_around([place]) if _needs_around(fields) else []
-    return _render(row, fields, variation, around)
-
-
 def _needs_around(fields: frozenset[str] | None) -> bool:
     return fields is None or not fields.isdisjoint(_AROUND)
 
 
 def _render(
-    row: Row, fields: frozenset[str] | None, variation: str, loaded: Sequence[Neighbour]
-) -> RenderedAnswer:
+    rows: Sequence[Row],
+    fields: frozenset[str] | None,
+    text_format: TextFormat,
+    variation: str = "",
+) -> list[RenderedAnswer]:
+    """Return the answers of posts, or of their running variation with a name, in order."""
+    shown = [_shown(row, fields, variation) for row in rows]
+    places = [PageLocation(row["path"], row["post_locale"]) for row in rows]
+    around = _load_around(places) if _needs_around(fields) else []
+    bodies = _bodies(shown, fields, text_format)
+    return [_render_one(one, body, fields, around) for one, body in zip(shown, bodies, strict=True)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """The row of a post, and the row with its content, which is another one for a variation (`arm`)."""
+
+    row: Row
+    content: Row
+    arms: Sequence[Arm]
+    arm: Arm | None
+
+    @property
+    def content_id(self) -> UUID:
+        post_id: UUID = self.row["original_id"]
+        return self.arm.post_id if self.arm is not None else post_id
+
+
+def _shown(row: Row, fields: frozenset[str] | None, variation: str) -> _Shown:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
     rows = _variation(fields).rows(arm.post_id) if arm is not None else []
-    content_row = rows[0] if rows else row
+    return _Shown(row, rows[0], arms, arm) if rows else _Shown(row, row, arms, None)
+
+
+def _bodies(
+    shown: Sequence[_Shown], fields: frozenset[str] | None, text_format: TextFormat
+) -> list[bytes]:
+    """Return the JSON of posts with their texts in a format, and the present addresses of links and images."""
+    if fields is not None and fields.isdisjoint(("modules", "customFields")):
+        return [one.content["body"].encode() for one in shown]
+    wires = [orjson.loads(one.content["body"]) for one in shown]
+    present_texts(
+        [
+            DeliveredContent(one.content_id, one.content["post_type"], wire)
+            for one, wire in zip(shown, wires, strict=True)
+        ],
+        text_format,
+    )
+    return [orjson.dumps(wire) for wire in wires]
+
+
+def _render_one(
+    shown: _Shown, body: bytes, fields: frozenset[str] | None, loaded: Sequence[Neighbour]
+) -> RenderedAnswer:
+    row, content_row, arms = shown.row, shown.content, shown.arms
     members: dict[str, Any] = {}
     if arms:
         members["variations"] = [
             {"id": arm.post_id, "variation": arm.name, "weight": arm.weight} for arm in arms
         ]
-    if arm is not None and rows:
-        members |= {"variationOf": row["original_id"], "variation": arm.name}
+    if shown.arm is not None:
+        members |= {"variationOf": row["original_id"], "variation": shown.arm.name}
     assets = _assets(content_row)
     locale = row["post_locale"]
     members["media"] = {id_: delivered_asset(asset, locale) for id_, asset in assets.items()}
@@ -267,7 +315,6 @@ def _render(
         members["seo"] = _head(content_row, place, assets, around, disclosure)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
-    body: bytes = content_row["body"].encode()
     if members:
         # The body is spliced, not parsed: its closing brace is replaced by the members.
         body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]

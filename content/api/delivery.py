@@ -35,8 +35,9 @@ from content.api.post_answers import (
     PublishedPostFields,
 )
 from content.models.post import VARIATION_PATTERN
+from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
 from content.presenters.included import load_included, parse_include
-from content.presenters.posts import LiveModuleAnswer, TranslationAnswer
+from content.presenters.posts import DeliveredModuleAnswer, TranslationAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, described
@@ -142,7 +143,7 @@ class DeliveredPostAnswer(PublishedPostFields):
             ),
         ]
     ]
-    modules: list[LiveModuleAnswer]
+    modules: list[DeliveredModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
     variations: NotRequired[
         Annotated[
@@ -185,6 +186,11 @@ VARIATION: Final = query_parameter(
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
+RICH_TEXT: Final = query_parameter(
+    "richtext",
+    "The format of rich text: the document, safe HTML, or Markdown.",
+    {**choice_schema(*TEXT_FORMATS), "default": "json"},
+)
 FALLBACK: Final = query_parameter(
     "fallback",
     "The language to answer where the post is not published in the requested one; `isFallback` says so.",
@@ -201,8 +207,9 @@ _LIST_PARAMETERS: Final = [
     FALLBACK,
     LIST_FIELDS,
     INCLUDE,
+    RICH_TEXT,
 ]
-_POST_PARAMETERS: Final = [FIELDS, VARIATION, LOCALE, FALLBACK, INCLUDE]
+_POST_PARAMETERS: Final = [FIELDS, VARIATION, LOCALE, FALLBACK, INCLUDE, RICH_TEXT]
 
 
 def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
@@ -342,10 +349,13 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     counted = f"count {urlencode(sorted(filters.items()))} {query.filter_text}"
     cached_total = cast("tuple[int, bool] | None", answers.get_value(state, counted))
     total = RowCount(*cached_total) if cached_total is not None else None
+    text_format = text_format_of(request)
     if query.is_plain and (fields is None or fields <= LISTED | {"media"}):
-        listed = post_lists.post_list(request, fields=fields, total=total)
+        listed = post_lists.post_list(request, fields=fields, total=total, text_format=text_format)
     else:
-        listed = list_asked_posts(request, query, fields=fields, listed=LISTED, total=total)
+        listed = list_asked_posts(
+            request, query, fields=fields, listed=LISTED, total=total, text_format=text_format
+        )
     if total is None:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
@@ -355,7 +365,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
 def read_post(request: HasQuery, post_id: str) -> bytes | None:
     """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
-    variation = variation_of(request)
+    variation, text_format = variation_of(request), text_format_of(request)
     include = request.query_params.get("include")
     tree = parse_include(include, posts=1) if include is not None else None
     fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
@@ -370,7 +380,7 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
         if chosen is None:
             return None
         id_, is_fallback = chosen
-    found = render_post(id_, fields, variation)
+    found = render_post(id_, fields, variation, text_format)
     if found is None:
         return None
     depend_on(*found.depends_on)
@@ -379,7 +389,7 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
         return body
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)
-    included = load_included([id_], tree)
+    included = load_included([id_], tree, text_format)
     post = included.add_to(id_, orjson.loads(body))
     return dumps({**post, "included": included.as_wire()})
 
@@ -396,6 +406,14 @@ def variation_of(request: HasQuery) -> str:
     if name and not _NAME.fullmatch(name):
         raise invalid("variation", "variation must be a name such as B.")
     return name
+
+
+def text_format_of(request: HasQuery) -> TextFormat:
+    """Return the format of rich text in the query. 422 for an unknown one."""
+    value = request.query_params.get("richtext", "json")
+    if value not in TEXT_FORMATS:
+        raise invalid("richtext", f"richtext must be one of: {', '.join(TEXT_FORMATS)}.")
+    return value
 
 
 def fields_of(request: HasQuery, known: Collection[str]) -> AbstractSet[str] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, cast
 
 import orjson
@@ -13,6 +13,7 @@ from content.api import post_lists
 from content.api.delivered_posts import render_posts
 from content.api.list_queries import ListQuery, cursor_text, default_order
 from content.models import Post, PostTerm
+from content.presenters.delivered_texts import TextFormat
 from content.presenters.included import load_included
 from content.store import post_queries
 from content.store.list_filters import (
@@ -39,6 +40,7 @@ def list_asked_posts(
     fields: Collection[str] | None,
     listed: Collection[str],
     total: RowCount | None = None,
+    text_format: TextFormat = "json",
 ) -> JsonObject:
     """Return the page of published posts that a question asks for.
 
@@ -59,7 +61,13 @@ def list_asked_posts(
     if total is None:
         total = RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
     answer, rows = _page(request, query, found, order, total)
-    answer["data"] = cast(Any, _wires(rows, query, fields, listed, request.query_params, answer))
+    wires = _wires(rows, fields, listed, text_format)
+    wires = post_lists.mark_fallbacks(wires, rows, request.query_params)
+    if query.include is not None:
+        included = load_included([row["id"] for row in rows], query.include, text_format)
+        wires = [included.add_to(row["id"], wire) for row, wire in zip(rows, wires, strict=True)]
+        answer["included"] = included.as_wire()
+    answer["data"] = cast(Any, wires)
     if query.facets:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
@@ -102,42 +110,31 @@ def _page(
 
 def _wires(
     rows: Sequence[Row],
-    query: ListQuery,
     fields: Collection[str] | None,
     listed: Collection[str],
-    params: Mapping[str, str],
-    answer: JsonObject,
+    text_format: TextFormat,
 ) -> list[presenters.Wire]:
-    """Return the posts of the rows, and add what they include to the answer."""
+    """Return the posts of the rows with the requested fields."""
+    of_single = set(fields or ()).difference(listed, {"media"})
+    if fields is not None and "customFields" in of_single:
+        # Ids of headings are unique in a post, so one place gives them to all of its texts.
+        of_single |= {"modules"}.intersection(fields)
     has_media = fields is not None and "media" in fields
-    wanted: dict[post_queries.Part, bool] = {
-        "live_modules": fields is None or "modules" in fields,
-        "global_ids": has_media,
-    }
-    parts = frozenset(part for part, is_wanted in wanted.items() if is_wanted)
-    post_queries.add_parts(rows, parts)
+    has_modules = (fields is None or "modules" in fields) and "modules" not in of_single
+    wanted: dict[post_queries.Part, bool] = {"live_modules": has_modules, "global_ids": has_media}
+    post_queries.add_parts(rows, frozenset(part for part, is_wanted in wanted.items() if is_wanted))
     wires = [presenters.listed_post(row) for row in rows]
+    post_lists.present_modules(rows, wires, text_format)
     if has_media:
         wires = post_lists.add_media(wires, rows)
+    if of_single:
+        rendered = render_posts([row["id"] for row in rows], of_single, text_format)
+        wires = [
+            {**wire, **orjson.loads(rendered[row["id"]].body)} if row["id"] in rendered else wire
+            for row, wire in zip(rows, wires, strict=True)
+        ]
     if fields is not None:
-        of_single = set(fields).difference(listed, {"media"})
-        if of_single:
-            rendered = render_posts([row["id"] for row in rows], of_single) if rows else {}
-            wires = [
-                {**wire, **orjson.loads(rendered[wire["id"]].body)}
-                if wire["id"] in rendered
-                else wire
-                for wire in wires
-            ]
-        ids = [wire["id"] for wire in wires]
         wires = [post_lists.select_fields(wire, fields) for wire in wires]
-    else:
-        ids = [wire["id"] for wire in wires]
-    wires = post_lists.mark_fallbacks(wires, rows, params)
-    if query.include is not None:
-        included = load_included(ids, query.include)
-        wires = [included.add_to(id_, wire) for id_, wire in zip(ids, wires, strict=True)]
-        answer["included"] = included.as_wire()
     return wires
 
 

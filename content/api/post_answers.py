@@ -17,6 +17,7 @@ from content.api.module_entries import MOST, ModuleEntry
 from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
 from content.models import Status
 from content.presenters.posts import (
+    DeliveredModuleAnswer,
     Index,
     LayersAnswer,
     LiveModuleAnswer,
@@ -164,7 +165,7 @@ class ListedLivePostAnswer(_ListedPost):
     """A published post in a list."""
 
     version: Version
-    modules: list[LiveModuleAnswer]
+    modules: list[DeliveredModuleAnswer]
 
 
 class IncludedPostAnswer(_ListedPost):
@@ -177,9 +178,11 @@ class IncludedPostAnswer(_ListedPost):
     children: NotRequired[list[UUID]]
 
 
-class ListedPostAnswer(ListedLivePostAnswer):
+class ListedPostAnswer(_ListedPost):
     """A post in a list, with its live modules."""
 
+    version: Version
+    modules: list[LiveModuleAnswer]
     layers: LayersAnswer
 
 

@@ -12,6 +12,7 @@ from django.db.models import QuerySet
 
 from content import presenters
 from content.models import Layer, Post, Status
+from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.store import post_queries, search
 from content.store.list_filters import OrderKey, order_by_keys
 from content.store.media_usage import media_of
@@ -167,6 +168,7 @@ def post_list(
     actor: Actor | None = None,
     fields: Collection[str] | None = None,
     total: RowCount | None = None,
+    text_format: TextFormat = "json",
 ) -> JsonObject:
     """Return a page of posts with their live modules: posts visible to the actor, or published ones without an
     actor.
@@ -209,6 +211,8 @@ def post_list(
             parts=parts,
         )
     posts_on_wire = [presenters.listed_post(row) for row in rows]
+    if not staged:
+        present_modules(rows, posts_on_wire, text_format)
     if has_media:
         posts_on_wire = add_media(posts_on_wire, rows)
     if fields is not None:
@@ -242,6 +246,18 @@ def mark_fallbacks(
         {**wire, "isFallback": wanted is not None and row["locale"] != wanted}
         for wire, row in zip(posts_on_wire, rows, strict=True)
     ]
+
+
+def present_modules(
+    rows: Sequence[Row], posts: Sequence[presenters.Wire], text_format: TextFormat
+) -> None:
+    """Replace the modules of listed posts by their form of the delivery API."""
+    contents = []
+    for row, post in zip(rows, posts, strict=True):
+        if "live_modules" in row:
+            post["modules"] = orjson.loads(row["live_modules"])
+            contents.append(DeliveredContent(row["id"], row["type"], post))
+    present_texts(contents, text_format)
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:

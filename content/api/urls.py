@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from proofroom.core.api.lazy_views import LazyViewSet
+from proofroom.core.api.lazy_views import LazyView, LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
 PublicGlobalViewSet = LazyViewSet("content.api.delivered_globals.PublicGlobalViewSet")
@@ -35,6 +35,11 @@ urlpatterns = [
     path("public/terms/<str:term_id>", PublicTermViewSet.as_view({"get": "retrieve"})),
     path("public/globals/<str:global_slug>", PublicGlobalViewSet.as_view({"get": "retrieve"})),
     path("public/media/<str:asset_id>", PublicMediaViewSet.as_view({"get": "retrieve"})),
+    path(
+        "schema/delivery",
+        LazyView("content.api.delivery_schema.DeliverySchemaView"),
+        name="delivery-schema",
+    ),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),
     path("posts/import", ImportViewSet.as_view({"post": "create"})),
     path("posts", PostViewSet.as_view({"get": "list", "post": "create"})),

@@ -18,7 +18,7 @@ class ContentLink(models.Model):
 
     The holder is a post or a global module. `path` is a path of contract §6, for a global module `props.<name>`.
     `key` is the hash of the target (`content.store.content_links`): a path of the site, a post, or an address of
-    another site.
+    another site. `target_id`: the post that the path led to before that post moved.
     """
 
     class Kind(models.TextChoices):
@@ -34,6 +34,8 @@ class ContentLink(models.Model):
     kind = models.CharField(max_length=4, choices=Kind.choices)
     href = models.CharField(max_length=HREF_MAX)
     key = models.CharField(max_length=KEY_LENGTH, db_index=True)
+    # No foreign key: a link to a purged post stays known as one, so that answers can leave it out.
+    target_id = models.UUIDField(null=True)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

@@ -16,6 +16,7 @@ from django.db.models import F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
 from content.models import PostTerm
+from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.presenters.posts import Wire, listed_post
 from content.store import post_queries
 from content.store.linked_posts import MAX_LISTS, Linked, LinkedPostsRequest, load_linked_posts
@@ -30,7 +31,7 @@ from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import FieldType, Listing, PostList, modules, taxonomies
-from proofroom.definitions.listings import MOST_CARDS, IndexPage
+from proofroom.definitions.listings import MOST_CARDS, term_list_path
 from proofroom.definitions.props import values_in
 from proofroom.taxonomies.models import Term
 
@@ -124,13 +125,11 @@ class Included:
         """Return a post of the answer with its members about what was included."""
         found = {**wire, **self.relations.get(post_id, {})}
         if self.module_posts and "modules" in found:
-            # The modules of a list are text from the database.
-            listed = orjson.loads(orjson.dumps(found["modules"]))
             found["modules"] = [
                 {**module, "posts": self.module_posts[module["postModuleId"]]}
                 if module["postModuleId"] in self.module_posts
                 else module
-                for module in listed
+                for module in found["modules"]
             ]
         return found
 
@@ -334,8 +333,11 @@ class _Loader:
                 )
 
 
-def load_included(ids: Sequence[UUID], tree: Tree) -> Included:
-    """Return what published posts lead to. The number of queries depends on the relations, not on the posts."""
+def load_included(ids: Sequence[UUID], tree: Tree, text_format: TextFormat = "json") -> Included:
+    """Return what published posts lead to, with rich text in a format.
+
+    The number of queries depends on the relations, not on the posts.
+    """
     loader = _Loader()
     statement = _ROOTS if "modules.posts" in tree else _ROOTS_WITHOUT_MODULES
     rows = {row["id"]: row for row in statement.rows(list(ids))}
@@ -354,6 +356,13 @@ def load_included(ids: Sequence[UUID], tree: Tree) -> Included:
     loader.load(list(loader.nodes.values()), tree)
     loader.load_terms()
     loader.load_media()
+    present_texts(
+        [
+            DeliveredContent(UUID(id_), wire["type"], wire)
+            for id_, wire in loader.found.posts.items()
+        ],
+        text_format,
+    )
     for id_, members in loader.found.relations.items():
         if (wire := loader.found.posts.get(str(id_))) is not None:
             wire |= members
@@ -368,7 +377,7 @@ def term_wire(term: Term, post_type: str, locale: str) -> Wire:
         "slug": term.slug,
         "name": term.name,
         "parentId": str(term.parent_id) if term.parent_id else None,
-        "url": IndexPage(post_type, locale, term.taxonomy, term.slug).path or None,
+        "url": term_list_path(post_type, locale, term.taxonomy, term.slug, term.locale) or None,
     }
 
 

@@ -48,6 +48,30 @@ class LiveModuleAnswer(TypedDict):
     globalSlug: str | None
 
 
+class PostReferenceAnswer(TypedDict):
+    """A post that a link leads to, and its present path."""
+
+    id: UUID
+    url: str
+
+
+class LinkReferenceAnswer(TypedDict):
+    """The reference of a link."""
+
+    post: PostReferenceAnswer
+
+
+class DeliveredModuleAnswer(LiveModuleAnswer):
+    """A module of the delivery API, with the posts that its link fields lead to."""
+
+    links: NotRequired[
+        Annotated[
+            dict[str, LinkReferenceAnswer],
+            Field(description="By the path of the link field, like `props.items.0.url`."),
+        ]
+    ]
+
+
 class ModuleShapeAnswer(TypedDict):
     """The schema of a module type."""
 

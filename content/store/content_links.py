@@ -6,13 +6,13 @@ Rows are written with every change of live content. A post in the trash keeps it
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import QuerySet
 
 from content.document.contents import EMBED, hrefs_in, inside_path, outside_url
 from content.document.document import CUSTOM_PREFIX, PostDocument
@@ -127,12 +127,29 @@ def update_live_links(rewrites: Iterable[tuple[Post, PostDocument | None, PostDo
             replaced.append(post.pk)
         changed[post.pk] = collect_links(after)
     if replaced:
-        ContentLink.objects.filter(post__in=replaced).delete()
+        _drop_unchanged(changed, ContentLink.objects.filter(post__in=replaced))
     _insert(
         ContentLink(post_id=post_id, path=path, kind=kind, href=href, key=key)
         for post_id, links in changed.items()
         for path, kind, href, key in links
     )
+
+
+def _drop_unchanged(wanted: Mapping[UUID, list[LinkValue]], stored: QuerySet[ContentLink]) -> None:
+    """Remove the links from `wanted` that are stored, and the stored ones that are not wanted. Two queries.
+
+    Rows of unchanged links stay, because they know the posts that moved since.
+    """
+    outdated: list[int] = []
+    for row in stored.order_by("pk"):
+        links = wanted[cast("UUID", row.post_id or row.module_id)]
+        value = (row.path, row.kind, row.href, row.key)
+        if value in links:
+            links.remove(value)
+        else:
+            outdated.append(row.pk)
+    if outdated:
+        ContentLink.objects.filter(pk__in=outdated).delete()
 
 
 def _links_differ(before: PostDocument, after: PostDocument) -> bool:
@@ -150,7 +167,7 @@ def update_global_links(
     changed: Iterable[tuple[ModuleInstance, Mapping[str, Json] | None]],
 ) -> None:
     """Update the links of global modules whose props changed. No query if their links stay the same."""
-    rows: list[ContentLink] = []
+    wanted: dict[UUID, list[LinkValue]] = {}
     replaced: list[UUID] = []
     for module, before in changed:
         old = collect_module_links(module.type, before) if before else []
@@ -158,10 +175,10 @@ def update_global_links(
         if old != new:
             if old:
                 replaced.append(module.pk)
-            rows += _rows_of_module(module, new)
+            wanted[module.pk] = new
     if replaced:
-        ContentLink.objects.filter(module__in=replaced).delete()
-    _insert(rows)
+        _drop_unchanged(wanted, ContentLink.objects.filter(module__in=replaced))
+    _insert(row for id_, links in wanted.items() for row in _rows_of_module(id_, links))
 
 
 def rebuild_links(post_ids: Collection[UUID] | None = None) -> int:
@@ -191,32 +208,26 @@ def _rebuild_posts(ids: Sequence[UUID]) -> None:
     wanted = {
         post.pk: collect_links(document) for post, document in post_repository.load_many(posts)
     }
-    stored: dict[UUID | None, list[LinkValue]] = defaultdict(list)
-    for row in ContentLink.objects.filter(post__in=ids).order_by("pk"):
-        stored[row.post_id].append((row.path, row.kind, row.href, row.key))
-    outdated = [id_ for id_, links in wanted.items() if stored[id_] != links]
-    ContentLink.objects.filter(post__in=outdated).delete()
+    _drop_unchanged(wanted, ContentLink.objects.filter(post__in=ids))
     _insert(
         ContentLink(post_id=id_, path=path, kind=kind, href=href, key=key)
-        for id_ in outdated
-        for path, kind, href, key in wanted[id_]
+        for id_, links in wanted.items()
+        for path, kind, href, key in links
     )
 
 
 @transaction.atomic
 def _rebuild_modules() -> None:
     modules = list(ModuleInstance.objects.globals().order_by("pk").select_for_update(of=("self",)))
-    ContentLink.objects.filter(module__isnull=False).delete()
-    _insert(
-        row
-        for module in modules
-        for row in _rows_of_module(module, collect_module_links(module.type, module.props))
-    )
+    wanted = {module.pk: collect_module_links(module.type, module.props) for module in modules}
+    ContentLink.objects.filter(module__isnull=False).exclude(module__in=list(wanted)).delete()
+    _drop_unchanged(wanted, ContentLink.objects.filter(module__isnull=False))
+    _insert(row for id_, links in wanted.items() for row in _rows_of_module(id_, links))
 
 
-def _rows_of_module(module: ModuleInstance, links: Iterable[LinkValue]) -> list[ContentLink]:
+def _rows_of_module(module_id: UUID, links: Iterable[LinkValue]) -> list[ContentLink]:
     return [
-        ContentLink(module_id=module.pk, path=path, kind=kind, href=href, key=key)
+        ContentLink(module_id=module_id, path=path, kind=kind, href=href, key=key)
         for path, kind, href, key in links
     ]
 

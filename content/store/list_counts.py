@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from django.db.models import Count, F, Max, Min, Q, QuerySet
 
 from content.models import Post
 from content.store.post_queries import published_posts
+from proofroom.core.database.compiled_queries import Row
 
 OF_OWN_LANGUAGE = Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale"))
 """Terms of every language, and those of the post's. Lists show only posts with such terms."""
 
 
-def count_by_locale(type: str) -> QuerySet[Post, dict[str, Any]]:
+def count_by_locale(type: str) -> QuerySet[Post, Row]:
     """Return the number of published posts of a type in each language that has any."""
-    return _published_of(type).values("locale").annotate(posts=Count("pk"))
+    rows = _published_of(type).values("locale").annotate(posts=Count("pk"))
+    return cast("QuerySet[Post, Row]", rows)
 
 
-def count_of_term_by_locale(type: str, taxonomy: str, term: str) -> QuerySet[Post, dict[str, Any]]:
+def count_of_term_by_locale(type: str, taxonomy: str, term: str) -> QuerySet[Post, Row]:
     """Return the number of published posts of a type with a term in each language, with the term's own texts."""
-    return (
+    rows = (
         _published_of(type)
         .filter(
             OF_OWN_LANGUAGE,
@@ -34,6 +36,7 @@ def count_of_term_by_locale(type: str, taxonomy: str, term: str) -> QuerySet[Pos
             term_description=Max("post_terms__term__description"),
         )
     )
+    return cast("QuerySet[Post, Row]", rows)
 
 
 def _published_of(type: str) -> QuerySet[Post]:

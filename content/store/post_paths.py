@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH
 from content.store.indirect_updates import record_indirect_updates
+from content.store.link_targets import remember_targets
 from content.store.scopes import can_view
 from content.store.url_pattern_rules import RESERVED_IN_EVERY_LOCALE, is_reserved
 from proofroom.accounts.models import User
@@ -173,6 +174,7 @@ def record_moves(moves: Sequence[Move], actor: Actor, *, recorded: Collection[UU
         )
         for move in moves
     ]
+    remember_targets({move.before: move.post.pk for move in moves if move.before})
     outbox.record_all("post.moved", things, actor=actor)
     changed = [move.post for move in moves if move.post.pk not in recorded]
     record_indirect_updates(

@@ -26,8 +26,11 @@ function block(node, link) {
       return inline(node, link);
     case "horizontalRule":
       return window.document.createElement("hr");
-    case "heading":
-      return filled(`h${Math.min(Math.max(Number(node.attrs?.level) || 2, 2), 6)}`, node, link);
+    case "heading": {
+      const made = filled(`h${Math.min(Math.max(Number(node.attrs?.level) || 2, 2), 6)}`, node, link);
+      if (node.attrs?.id) made.id = node.attrs.id;
+      return made;
+    }
     case "codeBlock": {
       const outer = window.document.createElement("pre");
       outer.append(filled("code", node, link));

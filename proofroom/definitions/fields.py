@@ -89,7 +89,8 @@ def document_of(markdown: str) -> object:
 def check_rich_text(value: object) -> object:
     """Return a valid rich-text document. Refuse others."""
     try:
-        size = len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        size = len(text.encode())
     # `ValueError`: NaN or infinity. `RecursionError`: nested too deeply.
     except (TypeError, ValueError, RecursionError) as error:
         raise _wrong("rich_text", _("This is not valid rich text.")) from error
@@ -99,6 +100,9 @@ def check_rich_text(value: object) -> object:
             _("The text has %(size)s bytes; at most %(rich_text_max_bytes)s are allowed.")
             % {"size": size, "rich_text_max_bytes": RICH_TEXT_MAX_BYTES},
         )
+    if any(f'"{name}"' in text for name in richtext.ADDED_BY_DELIVERY.values()):
+        value = json.loads(text)
+        richtext.drop_added_by_delivery(value)
     problems = richtext.validate(value)
     if problems:
         raise _wrong("rich_text", " ".join(problems[:5]))

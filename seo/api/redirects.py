@@ -36,7 +36,7 @@ _FILTERS: Final = [
         "true: only redirects that a moved post left.",
         choice_schema("true", "false"),
     ),
-    query_parameter("locale", "Language of the address.", choice_schema(*settings.CMS_ENV.locales)),
+    query_parameter("locale", "Language of the address."),
     query_parameter("active", "Whether it leads on.", choice_schema("true", "false")),
     *PAGES,
 ]

@@ -29,12 +29,14 @@ from content.api.delivered_posts import (
 from content.api.delivery import (
     FALLBACK,
     FIELDS,
+    RICH_TEXT,
     VARIATION,
     WHOLE,
     DeliveredMediaAnswer,
     DeliveredPostAnswer,
     TermOfPostAnswer,
     fields_of,
+    text_format_of,
     variation_of,
     with_fallback,
 )
@@ -63,6 +65,7 @@ _PARAMETERS: Final = [
     VARIATION,
     FIELDS,
     FALLBACK,
+    RICH_TEXT,
     query_parameter("page", "The page of a list, 1-based.", integer_schema(1, LAST_PAGE, 1)),
 ]
 
@@ -166,16 +169,18 @@ class ResolveViewSet(DeliveredViewSet):
                 "path", f"path must begin with / and have at most {URL_MAX:,} characters."
             )
         fields, variation = fields_of(request, WHOLE), variation_of(request)
+        text_format = text_format_of(request)
         fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
         bare, _, query = given.partition("?")
         if "page" in request.query_params:
             query = f"page={page_of(request).number}"
         path = canonical_form(bare)
-        found = render_post_at(path, variation, fields)
+        found = render_post_at(path, variation, fields, text_format)
         is_fallback = found is None
         if found is None and fallback is not None:
             post_id = find_fallback_at(path, fallback)
-            found = render_post(post_id, fields) if post_id is not None else None
+            if post_id is not None:
+                found = render_post(post_id, fields, text_format=text_format)
         if found is not None:
             body = found.body if fallback is None else with_fallback(found.body, is_fallback)
             return Response({"type": "post", "post": orjson.Fragment(body)})

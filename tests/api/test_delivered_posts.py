@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, cast
 from uuid import uuid4
 
 import orjson
@@ -93,7 +93,13 @@ def as_models_say(post: Post, shown: Post | None = None, arms: list[Post] | None
 
 def modules_as_models_say(post: Post) -> list[JsonObject]:
     placements = post.placements.select_related("instance").order_by("order_index", "id")
-    return [wire_module(place) for place in placements]
+    found = [wire_module(place) for place in placements]
+    for module in found:
+        definition = modules.get(str(module["type"]))
+        if definition is not None:
+            # Fields that a stored module lacks have their defaults.
+            module["props"] = {**definition.default_props(), **cast("JsonObject", module["props"])}
+    return found
 
 
 def rendered(post: Post, fields: set[str] | None = None, variation: str = "") -> Any:

@@ -15,11 +15,10 @@ from content.posts.edit import edit_post
 from content.posts.trash import delete_post
 from content.store.post_queries import list_posts_of
 from proofroom.core.caching.content_version import live_state
-from proofroom.definitions.listings import IndexPage
+from proofroom.definitions.listings import LIST_PAGE_SIZE, IndexPage
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.services import change_term
 from proofroom_apps.menus.models import Menu
-from proofroom_apps.website.list_pages import PER_PAGE
 from proofroom_apps.website.queries import _listed, load_extents, load_listed_page
 from tests import make
 from tests.queries import page_queries
@@ -56,12 +55,12 @@ def test_only_articles_are_dated_in_lists(client):
 
 
 def test_the_list_has_pages(client):
-    for number in range(PER_PAGE + 1):
+    for number in range(LIST_PAGE_SIZE + 1):
         make.post(f"Post {number:02}")
 
     first, second = client.get("/blog"), client.get("/blog?page=2")
 
-    assert (len(titles(first)), len(titles(second))) == (PER_PAGE, 1)
+    assert (len(titles(first)), len(titles(second))) == (LIST_PAGE_SIZE, 1)
     assert not set(titles(first)) & set(titles(second))
     assert '<a rel="next" href="/blog?page=2">' in text(first)
     assert '<a rel="prev" href="/blog">' in text(second)
@@ -73,7 +72,7 @@ def test_the_list_has_pages(client):
 def test_the_list_of_a_term_begins_with_its_description(client):
     coffee = make.term("Coffee")
     change_term(term_id=coffee.pk, actor=make.actor(), description="Beans <b>and</b>\nwater")
-    for number in range(PER_PAGE + 1):
+    for number in range(LIST_PAGE_SIZE + 1):
         make.post(f"Post {number:02}", taxonomyTermIds=[str(coffee.pk)])
 
     first, second = (
@@ -238,7 +237,7 @@ def test_a_term_of_another_language_does_not_come_into_a_list(client):
 
 @pytest.mark.parametrize("dates", ["different", "same", "none"])
 def test_deep_list_pages_continue_where_the_previous_ones_end(client, monkeypatch, dates):
-    monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 2)
+    monkeypatch.setattr("proofroom_apps.website.list_pages.LIST_PAGE_SIZE", 2)
     monkeypatch.setattr("content.store.post_queries.DEEP_FROM", 2)
     _listed.cache_clear()
     coffee = make.term("Coffee")
@@ -259,7 +258,7 @@ def test_deep_list_pages_continue_where_the_previous_ones_end(client, monkeypatc
 def test_lists_take_six_queries_however_long_they_are(client):
     home()
     coffee = make.term("Coffee")
-    for number in range(PER_PAGE + 1):
+    for number in range(LIST_PAGE_SIZE + 1):
         tagged(f"Post {number}", coffee)
 
     counts = {}
@@ -276,7 +275,7 @@ def test_lists_take_six_queries_however_long_they_are(client):
 
 
 def test_lists_say_in_their_head_what_comes_before_and_after(client):
-    for number in range(PER_PAGE + 1):
+    for number in range(LIST_PAGE_SIZE + 1):
         make.post(f"Post {number:02}")
 
     head = text(client.get("/blog?page=2")).split("</head>")[0]
@@ -297,7 +296,7 @@ def test_people_and_companies_have_lists_in_the_words_of_the_language(client):
 
 
 def test_posts_of_a_list_are_counted_again_only_when_they_change(client):
-    for number in range(PER_PAGE):
+    for number in range(LIST_PAGE_SIZE):
         make.post(f"Post {number}")
 
     def counts(address: str) -> bool:
@@ -326,7 +325,7 @@ def test_the_first_post_of_a_language_may_come_while_its_list_is_read(client):
     assert load_extents(listing, state).keys() == {"en"}
 
     make.post("Deutsch", locale="de")
-    found = load_listed_page(listing, 0, PER_PAGE, state)
+    found = load_listed_page(listing, 0, LIST_PAGE_SIZE, state)
 
     assert found is not None
     assert found.extents.keys() == {"de", "en"}

@@ -48,8 +48,8 @@ class ProgramTokenAdmin(FormAdmin[P]):
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
     add_button = gettext_lazy("Create token")
-    list_display: tuple[str, ...] = ("name", "ends_in", "state", "used", "ends")
-    search_fields: tuple[str, ...] = ("name",)
+    list_display: ClassVar[Any] = ("name", "ends_in", "state", "used", "ends")
+    search_fields: ClassVar[Any] = ("name",)
     token_select_related: ClassVar[tuple[str, ...]] = ("made_by",)
 
     def make(self, values: dict[str, Any], actor: Actor) -> tuple[P, str]:

@@ -46,7 +46,7 @@ from proofroom.core.api.body import Body, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import LOCATION, PAGES, choice_schema, query_parameter
+from proofroom.core.api.schema import LOCATION, PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
@@ -54,15 +54,14 @@ from proofroom.core.validation.input_validation import is_one_line
 from proofroom.definitions import find_post_type
 from proofroom.shared_content.models import SharedRevision
 
-_LOCALE: Final = choice_schema(*settings.CMS_ENV.locales)
 BRIEF_PARAMETERS: Final = [
-    query_parameter("locale", "Briefs for exactly this language; all without it.", _LOCALE),
+    query_parameter("locale", "Briefs for exactly this language; all without it."),
     query_parameter("type", "Briefs for exactly this post type; all without it."),
     *PAGES,
 ]
 EFFECTIVE_PARAMETERS: Final = [
     query_parameter("type", "Post type; without it, the briefs for all types."),
-    query_parameter("locale", "Language; without it, the briefs for all languages.", _LOCALE),
+    query_parameter("locale", "Language; without it, the briefs for all languages."),
     query_parameter("section", "An address, or its leading path; without it, the whole site."),
 ]
 

@@ -192,7 +192,9 @@ def _type(name: str, shape: Shape) -> Type:
     return Type(name, shape.get("description", ""), kinds, properties)
 
 
-class _DescriptionView(ThrottleFirstView):
+class DescriptionView(ThrottleFirstView):
+    """A public description of the API, the same for all callers."""
+
     # The content is the same for all callers, so no account is looked up.
     authentication_classes = ()
     permission_classes = ()
@@ -207,7 +209,7 @@ class _DescriptionView(ThrottleFirstView):
 
 
 @extend_schema(exclude=True)
-class SchemaView(_DescriptionView):
+class SchemaView(DescriptionView):
     """The OpenAPI document: YAML, or JSON with `?format=json`."""
 
     def get(self, request: Request) -> HttpResponse:
@@ -217,7 +219,7 @@ class SchemaView(_DescriptionView):
 
 
 @extend_schema(exclude=True)
-class ReferenceView(_DescriptionView):
+class ReferenceView(DescriptionView):
     """The reference as an HTML page."""
 
     def get(self, request: Request) -> HttpResponse:

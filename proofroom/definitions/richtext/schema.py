@@ -133,6 +133,26 @@ _KEYS_OF = {
 }
 
 
+ADDED_BY_DELIVERY: Final = {"heading": "id", "image": "mediaId", "link": "post"}
+"""Attributes of nodes and marks that only the delivery API answers. They follow from the rest, so none is stored."""
+
+
+def drop_added_by_delivery(document: object) -> None:
+    """Remove the attributes that the delivery API adds, in place, so that its documents can be stored."""
+    waiting = [document]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        attrs = node.get("attrs")
+        added = ADDED_BY_DELIVERY.get(kind(node))
+        if added is not None and isinstance(attrs, dict):
+            attrs.pop(added, None)
+        for key in ("content", "marks"):
+            if isinstance(node.get(key), list):
+                waiting.extend(node[key])
+
+
 def is_document(value: object) -> bool:
     """Return True if a value has the basic shape of a document. `validate` checks the rest."""
     return (

@@ -27,7 +27,6 @@ TERM_PARAMETERS: Final = [
     query_parameter(
         "locale",
         "Terms of this language and those of every language; all without it.",
-        choice_schema(*settings.CMS_ENV.locales),
     ),
     *PAGES,
 ]

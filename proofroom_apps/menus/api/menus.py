@@ -25,7 +25,6 @@ from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import (
     LOCATION,
     PAGES,
-    choice_schema,
     parameter_names,
     query_parameter,
 )
@@ -48,7 +47,6 @@ SHOWN_PARAMETERS: Final = [
     query_parameter(
         "locale",
         "Language code; the default locale without it, and where there is no menu in it.",
-        choice_schema(*settings.CMS_ENV.locales),
     )
 ]
 MENU_PARAMETERS: Final = [
@@ -56,7 +54,6 @@ MENU_PARAMETERS: Final = [
     query_parameter(
         "locale",
         "Language code; every locale without it.",
-        choice_schema(*settings.CMS_ENV.locales),
     ),
     *PAGES,
 ]

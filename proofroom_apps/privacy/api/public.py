@@ -14,7 +14,7 @@ from content.api.cached_delivery import DeliveredViewSet
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import choice_schema, query_parameter
+from proofroom.core.api.schema import query_parameter
 from proofroom.core.privacy.browser_storage import Audience, StorageKind
 from proofroom.core.privacy.declarations import stored_items
 from proofroom_apps.privacy.presenters import lifetime_of
@@ -25,7 +25,6 @@ _PARAMETERS: Final = [
     query_parameter(
         "locale",
         "Language of the texts; the default locale without it.",
-        choice_schema(*settings.CMS_ENV.locales),
     )
 ]
 

@@ -12,6 +12,7 @@ def scene() -> Names:
 
 ENDPOINTS = [
     Endpoint("GET /api/schema/", ALL),
+    Endpoint("GET /api/schema/delivery", ALL),
     Endpoint("GET /api/docs/", ALL),
     Endpoint(
         "POST /api/auth/login",

@@ -1,0 +1,301 @@
+"""Modules of the delivery API: complete props, present addresses of links, ids of headings, and the chosen format.
+
+Works on the JSON of posts, in place. What is stored stays as it was written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any, Final, Literal, cast, get_args
+from uuid import UUID
+
+from django.conf import settings
+
+from content.store.link_targets import HeldLink, LinkTarget, find_targets
+from media.queries import load_assets_by_name
+from media.services.references import storage_name
+from proofroom.core.caching.content_tags import depend_on, tag_of_media
+from proofroom.core.json import JsonObject
+from proofroom.definitions import FieldType, ModuleProps, modules, post_types
+from proofroom.definitions.props import props_of
+from proofroom.definitions.richtext.html import to_html, unique_heading_id
+from proofroom.definitions.richtext.markdown_writer import to_markdown
+from proofroom.definitions.richtext.nodes import gathered
+
+TextFormat = Literal["json", "html", "markdown"]
+TEXT_FORMATS: Final[tuple[TextFormat, ...]] = get_args(TextFormat)
+_MAX_NESTED: Final = 8
+_OWN_IDS: Final = "main"
+"""The id that the pages of the site use themselves. Headings get the same ids here and there."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveredContent:
+    """The content of a post: its JSON, which may have only some of the fields."""
+
+    post_id: UUID
+    post_type: str
+    wire: JsonObject
+
+
+def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "json") -> None:
+    """Change the modules and custom fields of posts to the form of the delivery API.
+
+    At most three queries for all posts, none for posts without links of the site and images in texts. The answer
+    that is being built depends on what is linked.
+    """
+    texts: list[_Text] = []
+    fields: list[_LinkField] = []
+    parts: list[_Part] = []
+    for post in posts:
+        page = _PageIds()
+        for part in _parts_of(post):
+            parts.append(part)
+            found_texts, found_fields = _find(part, page)
+            texts += found_texts
+            fields += found_fields
+    links = {link for text in texts for link in text.links()}
+    targets = find_targets(links | {(one.holder, one.href) for one in fields})
+    media = _media_ids(texts)
+    for text in texts:
+        text.write(targets, media, text_format)
+    for one in fields:
+        one.write(targets)
+    for part in parts:
+        if part.module is not None and part.links:
+            part.module["links"] = part.links
+
+
+def present_global(
+    module_id: UUID, type_name: str, wire: JsonObject, text_format: TextFormat = "json"
+) -> None:
+    """Change the `props` of a global module that is answered alone, as `present_texts` does."""
+    module: JsonObject = {
+        "type": type_name,
+        "scope": "global",
+        "moduleInstanceId": str(module_id),
+        "props": wire["props"],
+        "overrides": None,
+    }
+    present_texts([DeliveredContent(module_id, "", {"modules": [module]})], text_format)
+    wire["props"] = module["props"]
+    if "links" in module:
+        wire["links"] = module["links"]
+
+
+@dataclass(slots=True)
+class _PageIds:
+    """The ids of headings on a page, in the order of its modules."""
+
+    used: set[str] = field(default_factory=lambda: {_OWN_IDS})
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Values of a module or of custom fields. `holder` is the post or global module that stores them.
+
+    `hidden`: names of values that overrides replace. `links` receives the references of link fields; both parts of
+    a `module` share it.
+    """
+
+    holder: UUID
+    props: type[ModuleProps]
+    values: JsonObject
+    path: str
+    links: JsonObject
+    module: JsonObject | None = None
+    hidden: frozenset[str] = frozenset()
+
+
+def _parts_of(post: DeliveredContent) -> Iterator[_Part]:
+    custom, post_type = post.wire.get("customFields"), post_types.get(post.post_type)
+    if isinstance(custom, dict) and post_type is not None:
+        yield _Part(post.post_id, post_type.CustomFields, custom, "customFields", {})
+    placed = post.wire.get("modules")
+    for wire in cast("list[dict[str, Any]]", placed or ()):
+        definition = modules.get(wire["type"])
+        if definition is None:
+            continue
+        if not wire["props"].keys() >= props_of(definition.Props).keys():
+            # Stored before the definition got these fields.
+            wire["props"] = {**definition.default_props(), **wire["props"]}
+        links: JsonObject = {}
+        overrides = wire["overrides"] or {}
+        is_global = wire["scope"] == "global"
+        holder = UUID(wire["moduleInstanceId"]) if is_global else post.post_id
+        hidden = frozenset(overrides)
+        yield _Part(holder, definition.Props, wire["props"], "props", links, wire, hidden)
+        yield _Part(post.post_id, definition.Props, overrides, "overrides", links, wire)
+
+
+@dataclass(frozen=True, slots=True)
+class _LinkField:
+    """The value of a link field, at `container[key]`."""
+
+    holder: UUID
+    container: JsonObject
+    key: str
+    path: str
+    links: JsonObject
+
+    @property
+    def href(self) -> str:
+        return str(self.container[self.key])
+
+    def write(self, targets: Mapping[HeldLink, LinkTarget]) -> None:
+        target = targets.get((self.holder, self.href))
+        if target is not None and target.is_published:
+            self.container[self.key] = target.path + _suffix(self.href)
+            self.links[self.path] = {"post": _reference(target)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """A document at `container[key]`."""
+
+    holder: UUID
+    container: JsonObject
+    key: str
+    page: _PageIds
+    is_hidden: bool
+
+    @property
+    def document(self) -> dict[str, Any]:
+        return cast("dict[str, Any]", self.container[self.key])
+
+    def links(self) -> Iterator[HeldLink]:
+        for node in _nodes(self.document):
+            for mark in _link_marks(node):
+                yield self.holder, mark["attrs"]["href"]
+
+    def images(self) -> Iterator[dict[str, Any]]:
+        for node in _nodes(self.document):
+            attrs = node.get("attrs") if node.get("type") == "image" else None
+            if isinstance(attrs, dict) and isinstance(attrs.get("src"), str):
+                yield attrs
+
+    def write(
+        self,
+        targets: Mapping[HeldLink, LinkTarget],
+        media: Mapping[str, str],
+        text_format: TextFormat,
+    ) -> None:
+        # Overridden texts are not shown, so they must not take ids from texts that are.
+        used = set(self.page.used) if self.is_hidden else self.page.used
+        for attrs in self.images():
+            name = storage_name(attrs["src"])
+            attrs["mediaId"] = media.get(name) if name is not None else None
+            if attrs["src"].startswith("/"):
+                attrs["src"] = settings.SITE_URL + attrs["src"]
+        for node in _nodes(self.document):
+            for mark in _link_marks(node):
+                href = mark["attrs"]["href"]
+                target = targets.get((self.holder, href))
+                if target is None:
+                    continue
+                if target.is_published:
+                    mark["attrs"]["href"] = target.path + _suffix(href)
+                    mark["attrs"]["post"] = _reference(target)
+                elif len(node["marks"]) > 1:
+                    node["marks"].remove(mark)
+                else:
+                    del node["marks"]
+            if node.get("type") == "heading" and text_format == "json":
+                present = node.get("attrs")
+                id_ = unique_heading_id(gathered(node), used)
+                node["attrs"] = {**(present if isinstance(present, dict) else {}), "id": id_}
+        if text_format == "html":
+            self.container[self.key] = to_html(self.document, heading_ids=used)
+        elif text_format == "markdown":
+            self.container[self.key] = to_markdown(self.document)
+
+
+def _find(part: _Part, page: _PageIds) -> tuple[list[_Text], list[_LinkField]]:
+    texts: list[_Text] = []
+    fields: list[_LinkField] = []
+
+    def walk(
+        props: type[ModuleProps], values: object, path: str, is_hidden: bool, depth: int
+    ) -> None:
+        if not isinstance(values, dict) or depth > _MAX_NESTED:
+            return
+        for name, kind, nested in _texts_and_links(props):
+            value = values.get(name)
+            if not value:
+                continue
+            here = f"{path}.{name}"
+            hides = is_hidden or (depth == 0 and name in part.hidden)
+            if kind == "richtext":
+                if isinstance(value, dict):
+                    texts.append(_Text(part.holder, values, name, page, hides))
+            elif kind == "link":
+                if isinstance(value, str):
+                    fields.append(_LinkField(part.holder, values, name, here, part.links))
+            elif nested is not None and isinstance(value, list):
+                for number, item in enumerate(value):
+                    walk(nested, item, f"{here}.{number}", hides, depth + 1)
+            elif nested is not None:
+                walk(nested, value, here, hides, depth + 1)
+
+    walk(part.props, part.values, part.path, False, 0)
+    return texts, fields
+
+
+_Field = tuple[str, FieldType, type[ModuleProps] | None]
+
+
+@cache
+def _texts_and_links(props: type[ModuleProps]) -> Sequence[_Field]:
+    """Return the fields with rich text or links, and the fields with other fields in them."""
+    return [
+        (prop.name, prop.kind, prop.nested)
+        for prop in props_of(props).values()
+        if prop.kind in ("richtext", "link") or prop.nested is not None
+    ]
+
+
+def _nodes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the nodes below a document, in the order of reading. Stored documents can have any shape."""
+    waiting: list[Any] = [document]
+    while waiting:
+        node = waiting.pop()
+        if not isinstance(node, dict):
+            continue
+        yield node
+        content = node.get("content")
+        if isinstance(content, list):
+            waiting.extend(reversed(content))
+
+
+def _link_marks(node: Mapping[str, Any]) -> list[dict[str, Any]]:
+    marks = node.get("marks")
+    return [
+        mark
+        for mark in (marks if isinstance(marks, list) else ())
+        if isinstance(mark, dict)
+        and mark.get("type") == "link"
+        and isinstance(mark.get("attrs"), dict)
+        and isinstance(mark["attrs"].get("href"), str)
+    ]
+
+
+def _media_ids(texts: Iterable[_Text]) -> Mapping[str, str]:
+    """Return the ids of the files that texts show, by the name of the file. One query, none without images."""
+    names = {
+        name for text in texts for attrs in text.images() if (name := storage_name(attrs["src"]))
+    }
+    found = load_assets_by_name((), names).by_name
+    depend_on(*(tag_of_media(asset.pk) for asset in found.values()))
+    return {name: str(asset.pk) for name, asset in found.items()}
+
+
+def _reference(target: LinkTarget) -> JsonObject:
+    return {"id": str(target.id), "url": target.path}
+
+
+def _suffix(href: str) -> str:
+    """Return the query and fragment of an address."""
+    at = min((place for sign in "?#" if (place := href.find(sign)) >= 0), default=len(href))
+    return href[at:]

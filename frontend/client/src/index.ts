@@ -1,0 +1,20 @@
+export { createClient } from "./client.js";
+export type { Client, ClientOptions, Preview } from "./client.js";
+export { createApi } from "./api.js";
+export type { Api, ApiOptions, AnyOperations } from "./api.js";
+export { ProofroomError } from "./errors.js";
+export type {
+  AnySite,
+  Changes,
+  Change,
+  Included,
+  IncludeName,
+  ListQuery,
+  Listed,
+  Page,
+  PostField,
+  PostQuery,
+  PostOf,
+  Resolved,
+  RichTextFormat,
+} from "./types.js";
