@@ -184,6 +184,7 @@ CACHES = {
     )
 }
 # Sizes of each web process's own caches, with or without Redis: whole answers, and parts of pages.
+SURROGATE_KEY = CMS_ENV.surrogate_key
 KEPT_ANSWERS_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 * 2 // 3
 CONTENT_MEMO_BYTES = CMS_ENV.cms_cache_mib * 1024 * 1024 // 3
 
@@ -427,6 +428,7 @@ DAILY_TASKS = (
     "accounts.tasks.purge_sign_ins",
     "feedback.tasks.prune_feedback",
     "reviewers.tasks.forget_old_links",
+    "content.tasks.prune_changes",
 )
 # Cron times instead of intervals: a scheduler that restarts without its file would begin a new interval. Twice a day,
 # so that a scheduler which restarts at the same time every day misses none.

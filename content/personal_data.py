@@ -258,6 +258,12 @@ RETENTIONS: Final = (
         task_name="content.tasks.purge_trash",
     ),
     Retention(
+        "live-changes",
+        gettext_lazy("Addresses of changed pages, for frontends"),
+        setting="CHANGES_KEEP_DAYS",
+        task_name="content.tasks.prune_changes",
+    ),
+    Retention(
         "autosaves",
         gettext_lazy("Unsaved copies of open forms"),
         fixed_days=LIFETIME.days,

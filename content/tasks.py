@@ -15,6 +15,7 @@ from content.posts.autosave import delete_expired_copies
 from content.posts.jobs import POST_JOBS
 from content.posts.publish import publish_due_posts as publish_due
 from content.posts.trash import purge_trash as purge
+from content.store.live_changes import delete_old_changes
 from content.store.search_words import collect_words
 from proofroom.accounts.queries import first_admin
 from proofroom.core.actor import Actor
@@ -63,6 +64,12 @@ def purge_trash() -> int:
         with step("emptying the trash"):
             count = _empty_trash()
     return count
+
+
+@shared_task(name="content.tasks.prune_changes")
+def prune_changes() -> int:
+    """Delete the rows of `/api/public/changes` older than `CHANGES_KEEP_DAYS`."""
+    return delete_old_changes(days=days_of("live-changes"))
 
 
 @shared_task(name="content.tasks.collect_search_words")

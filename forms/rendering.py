@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
 from forms.form_input import is_slug
 from forms.models import FormDefinition
+from proofroom.core.caching.cache_tags import add_cache_tags, form_tag
 from proofroom.core.caching.content_memo import note_failure
 from proofroom.core.database.compiled_queries import CompiledQuery
 
@@ -97,6 +98,7 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
     default: str = settings.CMS_ENV.default_locale
     known = [slug for slug in slugs if is_slug(slug)]
     rows = _FORMS.rows(known, locale, default)
+    add_cache_tags(*map(form_tag, known))
     found: dict[str, SiteForm] = {}
     # The page's own language comes last, so that it overwrites the default one.
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):

@@ -124,8 +124,9 @@ def _default_of(field: FieldInfo) -> str:
 
 
 def _marks_of(kind: EventKind) -> str:
+    webhook = f"webhook as `{kind.webhook_name}`" if kind.webhook_name else "webhook"
     marks = {
-        "webhook": kind.is_webhook,
+        webhook: kind.is_webhook,
         "agents": kind.is_trigger,
         "live": kind.is_live,
         "private": kind.is_private,

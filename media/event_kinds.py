@@ -2,18 +2,32 @@
 
 from __future__ import annotations
 
+from proofroom.core.caching.cache_tags import media_tag
+from proofroom.core.json import JsonObject
 from proofroom.core.outbox.events import EventKind
+from proofroom.core.outbox.live_effects import LiveEffect, text_of
 
 _VIEW = "media.view"
+
+
+def _changed(payload: JsonObject) -> LiveEffect | None:
+    id_ = text_of(payload, "id")
+    return LiveEffect("media", (media_tag(id_),)) if id_ else None
+
+
+def _deleted(payload: JsonObject) -> LiveEffect | None:
+    id_ = text_of(payload, "id")
+    return LiveEffect("media", (media_tag(id_),), is_gone=True) if id_ else None
+
 
 KINDS = (
     EventKind("media.alt-text.accepted", "Alt text accepted", _VIEW),
     EventKind("media.alt-text.proposed", "Alt text proposed", _VIEW),
     EventKind("media.alt-text.rejected", "Alt text rejected", _VIEW),
-    EventKind("media.deleted", "File deleted", _VIEW, is_live=True),
+    EventKind("media.deleted", "File deleted", _VIEW, is_live=True, effect=_deleted),
     EventKind("media.orphans.deleted", "Orphaned files deleted", _VIEW),
-    EventKind("media.replaced", "File replaced", _VIEW, is_live=True),
-    EventKind("media.updated", "File details changed", _VIEW, is_live=True),
+    EventKind("media.replaced", "File replaced", _VIEW, is_live=True, effect=_changed),
+    EventKind("media.updated", "File details changed", _VIEW, is_live=True, effect=_changed),
     EventKind("media.uploaded", "File uploaded", _VIEW),
-    EventKind("media.variants", "Sizes of a file", _VIEW, is_live=True),
+    EventKind("media.variants", "Sizes of a file", _VIEW, is_live=True, effect=_changed),
 )

@@ -16,6 +16,8 @@ from django.http import HttpRequest, HttpResponsePermanentRedirect, HttpResponse
 from django.http.response import HttpResponseBase
 
 from proofroom.core.bots import is_internal_request
+from proofroom.core.caching.cache_tags import REDIRECTS, cache_headers, marked_tags
+from proofroom.core.caching.content_tags import ANY_TYPE, tag_of_list
 from proofroom.core.site_urls import PAGE_MAX_AGE
 from seo.models import Redirect
 from seo.queries import target_of
@@ -107,4 +109,8 @@ class RedirectMiddleware:
         redirect = kind(with_query(target.to_path, request.META.get("QUERY_STRING", "")))
         # Without a limit, browsers keep a 301 permanently, even after the redirect is deleted.
         redirect.headers["Cache-Control"] = f"public, max-age={PAGE_MAX_AGE}"
+        # A published post replaces a redirect of its path.
+        tags = {*marked_tags([REDIRECTS]), tag_of_list(ANY_TYPE)}
+        for name, value in cache_headers(tags).items():
+            redirect.headers[name] = value
         return redirect

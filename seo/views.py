@@ -14,6 +14,8 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
 
+from proofroom.core.caching.cache_tags import cache_headers
+from proofroom.core.caching.content_tags import ANY_TYPE, tag_of_list
 from proofroom.core.site_urls import search_path
 from seo.sitemap import FRESH_SECONDS, NotReady, origin_of, sitemap_file
 
@@ -74,4 +76,6 @@ def robots(request: HttpRequest) -> HttpResponseBase:
 def _cached_publicly(response: HttpResponseBase, etag: str) -> HttpResponseBase:
     response.headers["ETag"] = etag
     response.headers["Cache-Control"] = f"public, max-age={FRESH_SECONDS}"
+    for name, value in cache_headers({tag_of_list(ANY_TYPE)}).items():
+        response.headers[name] = value
     return response

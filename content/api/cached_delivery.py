@@ -22,7 +22,17 @@ from proofroom.core.api.permissions import PUBLIC, declared_access
 from proofroom.core.api.query import refuse_names
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
-from proofroom.core.caching.content_tags import EVERYTHING, collect_tags
+from proofroom.core.caching.cache_tags import (
+    cache_headers,
+    dependencies_of,
+    public_cache_control,
+)
+from proofroom.core.caching.content_tags import (
+    ANY_TYPE,
+    EVERYTHING,
+    collect_tags,
+    tag_of_list,
+)
 from proofroom.core.caching.content_version import (
     NO_STATE,
     leased_state,
@@ -39,7 +49,7 @@ from proofroom.core.caching.rate_limits import (
 )
 from proofroom.core.database.replica import from_replica
 
-CACHE_CONTROL = "public, max-age=60"
+CACHE_CONTROL: Final = public_cache_control(60)
 SCOPE: Final = "public"
 """Name of the rate limit of callers without a delivery token."""
 RATE_OF_TOKENS: Final = "delivery"
@@ -72,6 +82,7 @@ class DeliveredViewSet(ApiViewSet):
     throttle_classes = ()  # `dispatch` counts the calls that are not answered from the cache
     content_negotiation_class = IgnoreAcceptNegotiation
     cache_control = CACHE_CONTROL
+    is_cached: ClassVar[bool] = True
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]]
@@ -91,7 +102,7 @@ class DeliveredViewSet(ApiViewSet):
             if count is not None and count.is_over:
                 return _too_many_requests(count)
             return _refusal(401, "invalid_token", str(error.detail), {"WWW-Authenticate": "Bearer"})
-        if request.method not in ("GET", "HEAD"):
+        if not self.is_cached or request.method not in ("GET", "HEAD"):
             count = _count_call(request, credential)
             if count is not None and count.is_over:
                 return _too_many_requests(count)
@@ -128,20 +139,25 @@ class DeliveredViewSet(ApiViewSet):
             with collect_tags() as tags:
                 response = super().dispatch(request, *args, **kwargs)
             if response.status_code != 200 or not isinstance(response, Response):
+                if response.status_code == 404:
+                    # Shared caches store it too, until something is published there.
+                    for name, value in cache_headers({*tags, tag_of_list(ANY_TYPE)}).items():
+                        response[name] = value
                 return response
             # Text formats are bytes already, with their type.
             is_text = isinstance(response.data, bytes)
             cached = delivered_answer(
                 response.data if is_text else dumps(response.data),
                 state,
-                tags if self.action in self.tagged else {EVERYTHING},
-                {"Content-Type": str(response.content_type)} if is_text else {},
+                tags,
+                is_tagged=self.action in self.tagged,
+                headers={"Content-Type": str(response.content_type)} if is_text else {},
             )
             answers.put(state, key, cached)
             headers = count.headers if count is not None else {}
-        content_type = cached.headers.get("Content-Type", "application/json")
+        headers |= {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL, **cached.headers}
+        content_type = headers.pop("Content-Type", "application/json")
         answer = HttpResponse(cached.body, content_type=content_type)
-        headers |= {"ETag": cached.etag, "Cache-Control": CACHE_CONTROL}
         for name, value in headers.items():
             answer[name] = value
         # A caller who has the answer already gets a 304, which does not count.
@@ -202,8 +218,18 @@ def delivered_answer(
     body: bytes,
     state: LiveState,
     tags: Collection[str],
+    *,
+    is_tagged: bool,
     headers: Mapping[str, str] | None = None,
 ) -> CachedAnswer:
-    """Return a cached answer with ETag and modification time."""
-    modified = int(state.moved_at.timestamp()) if state.moved_at is not None else None
-    return CachedAnswer(body, etag_of(body), headers or {}, modified, frozenset(tags))
+    """Return a cached answer with ETag, cache tags and modification time.
+
+    One that is not `is_tagged` depends on more than the tags that were collected.
+    """
+    return CachedAnswer(
+        body,
+        etag_of(body),
+        {**(headers or {}), **cache_headers(tags)},
+        modified=int(state.moved_at.timestamp()) if state.moved_at is not None else None,
+        tags=dependencies_of(tags) if is_tagged else frozenset({EVERYTHING}),
+    )

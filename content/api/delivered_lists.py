@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from content.store.linked_posts import padded
 from content.store.list_counts import OF_OWN_LANGUAGE
 from content.store.post_queries import published_posts
+from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_list
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.site_urls import locale_of
@@ -91,6 +92,8 @@ def find_lists(requested: Mapping[str, RequestedList]) -> dict[str, ResolvedList
         if not 1 <= one.page <= last:
             continue
         term = _term_of(listing, terms) if listing.term else None
+        if term is not None:
+            add_cache_tags(term_tag(term["id"]))
         found[path] = {
             "type": "list",
             "postType": listing.type,

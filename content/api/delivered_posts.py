@@ -43,6 +43,7 @@ from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
 from media.presenters import delivered_asset, site_image
+from proofroom.core.caching.cache_tags import marked_tags, tags_in_post, term_tag
 from proofroom.core.caching.content_tags import (
     depend_on,
     tag_of_group,
@@ -302,8 +303,10 @@ def _render_one(
     disclosure = _disclosure(content_row) if content_row.get("ai_origins") is not None else None
     if disclosure is not None:
         members["disclosure"] = _present_disclosure(disclosure)
+    named_terms: list[str] = []
     if fields is None or "terms" in fields:
-        members["terms"] = _terms(content_row)
+        members["terms"] = terms = _terms(content_row)
+        named_terms = [str(term["id"]) for term in terms]
     place = PageLocation(row["path"], locale)
     paths = _paths_around(place) if _needs_around(fields) else []
     around = [post for post in loaded if post.path in paths]
@@ -325,6 +328,8 @@ def _render_one(
     tags += [tag_of_path(path) for path in paths]
     tags += [tag_of_post(post.id) for post in around]
     tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
+    tags += marked_tags(tags_in_post(body))
+    tags += marked_tags(map(term_tag, named_terms))
     return RenderedAnswer(body, frozenset(tags))
 
 

@@ -24,6 +24,8 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, parameter_names, query_parameter
+from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, invalid
@@ -78,6 +80,9 @@ class PublicTermViewSet(DeliveredViewSet):
         rows = _filtered(request).order_by("taxonomy", "order_index", "name", "id")
         locale = choice_in(request, "locale", settings.CMS_ENV.locales)
         found = _present(rows[page.slice], locale)
+        # Only terms of published posts are delivered.
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(*(term_tag(term.id) for term in found))
         return Response(page.envelope(found, rows.count()))
 
     @extend_schema(responses=DeliveredTermAnswer)
@@ -86,6 +91,8 @@ class PublicTermViewSet(DeliveredViewSet):
         term = find_by_id(_delivered(), term_id)
         if term is None:
             raise NotFound(f"No term has the ID {term_id[:80]}.")
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(term_tag(term.pk))
         return Response(_present([term], None)[0])
 
 

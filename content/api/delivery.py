@@ -47,11 +47,13 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
 from proofroom.core.caching.answer_cache import answers
+from proofroom.core.caching.cache_tags import add_cache_tags, type_tag
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.database.row_counts import RowCount
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
+from proofroom.definitions import post_types
 
 
 class DeliveredMediaAnswer(TypedDict):
@@ -194,12 +196,10 @@ RICH_TEXT: Final = query_parameter(
 FALLBACK: Final = query_parameter(
     "fallback",
     "The language to answer where the post is not published in the requested one; `isFallback` says so.",
-    choice_schema(*settings.CMS_ENV.locales),
 )
 LOCALE: Final = query_parameter(
     "locale",
     "With `fallback`: the language to answer; the post's own without it.",
-    choice_schema(*settings.CMS_ENV.locales),
 )
 _LIST_PARAMETERS: Final = [
     *(one for one in LIVE_PARAMETERS if one.name != "ordering"),
@@ -341,6 +341,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     query = parse_list_query(request)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
+    add_cache_tags(*_types_listed(request))
     if fields and not fields <= LISTED:
         # The files, terms and translations of a page are not tracked as dependencies.
         depend_on(EVERYTHING)
@@ -360,6 +361,15 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
         meta = cast(JsonObject, listed["meta"])
         answers.put_value(state, counted, [meta["total"], "total_is_estimate" not in meta], tag)
     return listed
+
+
+def _types_listed(request: HasQuery) -> list[str]:
+    """Return the cache tags of the types and languages in a list."""
+    query, env = request.query_params, settings.CMS_ENV
+    languages = env.locales if query.get("allLocales") == "true" else (env.default_locale,)
+    locales = [query["locale"]] if "locale" in query else languages
+    types = [query["type"]] if "type" in query else post_types.names()
+    return [type_tag(type_, locale) for type_ in types for locale in locales]
 
 
 def read_post(request: HasQuery, post_id: str) -> bytes | None:

@@ -7,6 +7,7 @@ from django.urls import path
 from proofroom.core.api.lazy_views import LazyView, LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
+PublicChangeViewSet = LazyViewSet("content.api.changes.PublicChangeViewSet")
 PublicGlobalViewSet = LazyViewSet("content.api.delivered_globals.PublicGlobalViewSet")
 PublicMediaViewSet = LazyViewSet("content.api.delivered_media.PublicMediaViewSet")
 PublicTermViewSet = LazyViewSet("content.api.delivered_terms.PublicTermViewSet")
@@ -31,6 +32,7 @@ shared = "modules/global/<str:global_slug>"
 urlpatterns = [
     path("public/posts", PublicPostViewSet.as_view({"get": "list"})),
     path("public/posts/<str:post_id>", PublicPostViewSet.as_view({"get": "retrieve"})),
+    path("public/changes", PublicChangeViewSet.as_view({"get": "list"})),
     path("public/terms", PublicTermViewSet.as_view({"get": "list"})),
     path("public/terms/<str:term_id>", PublicTermViewSet.as_view({"get": "retrieve"})),
     path("public/globals/<str:global_slug>", PublicGlobalViewSet.as_view({"get": "retrieve"})),

@@ -181,7 +181,7 @@ def move_all(type_name: str, locale: str, actor: Actor) -> int:
             for post in posts:
                 moves += set_path(post, fill_pattern(pattern, post, slugs_in(tree, post)))
             save_paths([move.post for move in moves])
-            record_moves(moves, actor)
+            record_moves(moves, actor, cause="url_pattern")
         total += len(moves)
         if len(posts) < BATCH_SIZE:
             return total

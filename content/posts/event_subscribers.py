@@ -1,10 +1,10 @@
-"""Subscriptions of this app to events. All run in tasks, outside of a transaction."""
+"""Subscriptions of this app to events. All run in tasks, most of them outside of a transaction."""
 
 from __future__ import annotations
 
 from content.paths import tree_changes
 from content.paths.url_patterns import follow_pattern
-from content.store import indirect_updates, search
+from content.store import indirect_updates, live_changes, search
 from proofroom.core import outbox
 
 
@@ -30,4 +30,9 @@ def subscribe() -> None:
         indirect_updates.follow_cause,
         id="content.posts.indirect_updates.follow_cause",
         apart=True,
+    )
+    outbox.subscribe_to_many(
+        live_changes.live_kinds(),
+        live_changes.record_live_changes,
+        id="content.live_changes.record_live_changes",
     )

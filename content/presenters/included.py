@@ -24,6 +24,7 @@ from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
 from media.models import LIVE, MediaReference
 from media.presenters import delivered_asset
+from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_media, tag_of_post
 from proofroom.core.database.compiled_queries import CompiledQuery, Row
 from proofroom.core.database.json_text import JSONValue, rows_as_text
@@ -292,6 +293,7 @@ class _Loader:
         for row in rows.select_related("term").order_by("term_id"):
             node = self.nodes[row.post_id]
             terms[row.post_id].append(str(row.term_id))
+            add_cache_tags(term_tag(row.term_id))
             self.found.terms.setdefault(
                 str(row.term_id), term_wire(row.term, node.type, node.locale)
             )

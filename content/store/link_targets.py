@@ -89,8 +89,9 @@ def _remembered(holders: Collection[UUID]) -> dict[HeldLink, UUID]:
         target_id__isnull=False,
     )
     found: dict[HeldLink, UUID] = {}
-    for post, module, href, target in rows.values_list("post", "module", "href", "target_id"):
-        found[cast(UUID, post or module), href] = cast(UUID, target)
+    for row in rows.values_list("post", "module", "href", "target_id"):
+        post, module, href, target = cast("tuple[UUID | None, UUID | None, str, UUID]", row)
+        found[cast(UUID, post or module), href] = target
     return found
 
 

@@ -6,13 +6,13 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from content.models import Post, UrlPattern
-from content.models.post import MAX_DEPTH
+from content.models.post import MAX_DEPTH, Status
 from content.store.indirect_updates import record_indirect_updates
 from content.store.link_targets import remember_targets
 from content.store.scopes import can_view
@@ -156,20 +156,28 @@ def actor_of_move(changed_by: User | None) -> Actor | None:
     return Actor(user=user, via="system") if user is not None else None
 
 
-def record_moves(moves: Sequence[Move], actor: Actor, *, recorded: Collection[UUID] = ()) -> None:
+def record_moves(
+    moves: Sequence[Move], actor: Actor, *, recorded: Collection[UUID] = (), cause: str = "move"
+) -> None:
     """Record each changed path, and a change of the post unless it is in the trash or in `recorded`.
 
-    `recorded`: posts whose change the caller records itself. Call it only after every row is locked, because it
-    locks the content version.
+    `recorded`: posts whose change the caller records itself. `cause`: what moved them, for `content.changed`. Call it
+    only after every row is locked, because it locks the content version.
     """
+    # Webhooks hear of moves that were recorded together in one call.
+    batch = {"batch": str(uuid4())} if len(moves) > 1 else {}
     things: list[tuple[UUID, JsonObject]] = [
         (
             move.post.pk,
             {
                 "id": str(move.post.pk),
+                "type": move.post.type,
                 "locale": move.post.locale,
                 "from": move.before,
                 "to": move.post.path,
+                "isLive": move.post.status == Status.PUBLISHED and move.post.deleted_at is None,
+                "cause": cause,
+                **batch,
             },
         )
         for move in moves

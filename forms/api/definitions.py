@@ -39,13 +39,19 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.schema import LOCATION, PAGES, query_parameter
 from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.caching.cache_tags import (
+    cache_headers,
+    form_tag,
+    marked_tags,
+    public_cache_control,
+)
 from proofroom.core.errors import invalid
 from proofroom.core.json import Json
 from proofroom.core.validation import patterns
 from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX, URL_MAX
 from proofroom.core.validation.slugs import ASCII_SLUG_PATTERN
 
-CACHE_CONTROL: Final = "public, max-age=60"
+CACHE_CONTROL: Final = public_cache_control(60)
 _READ_ONLY: Final = {"id", "honeypot", "createdAt", "updatedAt"}
 LOCALE: Final = [query_parameter("locale", "Language; without it the default one.")]
 SLUG_SHAPE: Final = {"type": "string", "pattern": ASCII_SLUG_PATTERN, "maxLength": SLUG_MAX}
@@ -184,6 +190,9 @@ class FormDefinitionViewSet(ApiViewSet):
         if self.action == "retrieve" and response.status_code in (200, 304):
             # The response is the same for all users, so shared caches may store it.
             response["Cache-Control"] = CACHE_CONTROL
+            tags = marked_tags([form_tag(str(self.kwargs["slug"]))])
+            for name, value in cache_headers(tags).items():
+                response[name] = value
             del response["Vary"]
         return response
 

@@ -243,6 +243,17 @@ class RowSource(Generic[M]):
             self.follow(rows)
         outbox.record_all(
             "content.changed",
-            [(None, {"what": self.what, "id": str(row.pk), "did": "updated"}) for row in rows],
+            [
+                (
+                    None,
+                    {
+                        "what": self.what,
+                        "id": str(row.pk),
+                        "did": "updated",
+                        **({"slug": row.slug} if hasattr(row, "slug") else {}),
+                    },
+                )
+                for row in rows
+            ],
             actor=actor,
         )

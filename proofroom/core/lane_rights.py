@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from proofroom.core.event_kinds import LIVE_CHANGED
 from proofroom.core.lane import hidden, readable, writable
 from proofroom.core.outbox.events import all_kinds
 
@@ -18,7 +19,9 @@ def _events_of_agents() -> str:
     names = [
         kind.name
         for kind in all_kinds()
-        if (kind.is_live and kind.name not in _OF_PROPOSALS) or kind.name.startswith(_BY_PEOPLE)
+        if (kind.is_live and kind.name not in _OF_PROPOSALS)
+        or kind.name == LIVE_CHANGED
+        or kind.name.startswith(_BY_PEOPLE)
     ]
     quoted = ", ".join(f"'{name}'" for name in names)
     return f"name NOT IN ({quoted}) AND is_sealed = false"
@@ -37,5 +40,7 @@ RIGHTS: Final = (
         "auth.Group_permissions",
     ),
     # Who can read a session is the person of that session.
-    *hidden("sessions.Session", "admin.LogEntry", "proofroom_core.ListView"),
+    *hidden(
+        "sessions.Session", "admin.LogEntry", "proofroom_core.ListView", "proofroom_core.LiveChange"
+    ),
 )

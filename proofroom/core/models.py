@@ -124,6 +124,26 @@ class ContentVersion(models.Model):
         return str(self.number)
 
 
+class LiveChange(models.Model):
+    """An address or a tag of public answers that a change made stale, for frontends that missed `content.changed`.
+
+    The ids grow in the order of the commits, so they are cursors.
+    """
+
+    tag = models.CharField(max_length=200)
+    path = models.CharField(max_length=2000, null=True)  # null: the tag has no page
+    is_gone = models.BooleanField(default=False)
+    at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["at"], name="live_change_at"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.tag} {self.path or ''}".strip()
+
+
 class ScheduledTask(models.Model):
     """The time when a daily task was last done."""
 

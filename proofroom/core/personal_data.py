@@ -148,6 +148,7 @@ class PrivateViews(TableKind):
 KINDS: Final = (ActivityOfMember(), ActivityMentions(), PrivateViews())
 WITHOUT_PERSONAL_DATA: Final = (
     "proofroom_core.ContentVersion",
+    "proofroom_core.LiveChange",
     "proofroom_core.QueueFailure",
     "proofroom_core.ScheduledTask",
 )

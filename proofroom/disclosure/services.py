@@ -11,9 +11,9 @@ from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import Preferences
 from proofroom.core import outbox
-from proofroom.core.actor import Actor
-from proofroom.core.caching.content_version import bump_content_version
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.errors import invalid
+from proofroom.core.event_kinds import SITE_CHANGED
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from proofroom.definitions import post_types
@@ -95,4 +95,4 @@ def invalidate_account(event: Event) -> None:
         return
     is_named = Preferences.objects.filter(user_id=event.payload.get("id"), is_named_publicly=True)
     if found & {"role", "is_named_publicly"} or is_named.exists():
-        bump_content_version()
+        outbox.record(SITE_CHANGED, actor=Actor(user=SYSTEM, via="system"), payload={})

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Final, Protocol
 
+from proofroom.core import outbox
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json, format_time, sorted_json
 from proofroom.core.models import Event
@@ -94,7 +95,7 @@ def event_body(event: Event) -> dict[str, Json]:
     """Return the body for an event. A simulated event is marked."""
     body: dict[str, Json] = {
         "id": str(event.uid),
-        "event": event.name,
+        "event": outbox.public_name_of(event.name),
         "createdAt": format_time(event.created_at),
         "data": event.payload,
     }

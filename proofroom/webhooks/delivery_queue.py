@@ -201,7 +201,7 @@ def new_delivery(
         webhook=webhook,
         workflow_id=workflow_id,
         event=event,
-        event_name=event.name,
+        event_name=outbox.public_name_of(event.name),
         post_id=event.post_id,
         next_attempt_at=at or timezone.now(),
     )

@@ -55,7 +55,7 @@ OWN_HEADER_PREFIXES: Final = ("x-hub-", "x-webhook-", "x-agent-run", "proxy-")
 
 def webhook_events() -> dict[str, str]:
     """Return the events that can be chosen, with labels."""
-    return {kind.name: kind.label for kind in outbox.all_kinds() if kind.is_webhook}
+    return {kind.public_name: kind.label for kind in outbox.all_kinds() if kind.is_webhook}
 
 
 def clean_name(given: str) -> str:

@@ -52,7 +52,11 @@ ROOTS: Final = frozenset({"event", "data", "actor", "post", "cause", "workflow"}
 
 def trigger_names() -> list[str]:
     """Return the events a workflow can use: events for webhooks, and events that start agents."""
-    return [kind.name for kind in outbox.all_kinds() if kind.is_webhook or kind.is_trigger]
+    return [kind.public_name for kind in trigger_kinds()]
+
+
+def trigger_kinds() -> list[outbox.EventKind]:
+    return [kind for kind in outbox.all_kinds() if kind.is_webhook or kind.is_trigger]
 
 
 def check_condition(condition: Condition) -> Condition:

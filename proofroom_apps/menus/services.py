@@ -103,10 +103,11 @@ def change_menu(
         keeps_lost=reason == RESTORED,
         actor=None if reason in (RESTORED, APPROVED) else actor,
     )
+    former_slug = menu.slug
     menu.name, menu.slug = str(document["name"]), str(document["slug"])
     menu.locale, menu.items = str(document["locale"]), document["items"]
     menu.version += 1
-    _save(menu, actor, "changed")
+    _save(menu, actor, "changed", former_slug)
     change = SharedChange(
         menu.pk, menu.version, menu_document(menu), earlier_version, earlier, earlier_at
     )
@@ -170,22 +171,21 @@ def menu_document(menu: Menu) -> JsonObject:
     }
 
 
-def _save(menu: Menu, actor: Actor, did: str) -> None:
+def _save(menu: Menu, actor: Actor, did: str, former_slug: str = "") -> None:
     try:
         # A savepoint: after an IntegrityError, PostgreSQL refuses further queries in the transaction.
         with transaction.atomic():
             menu.save()
     except IntegrityError:
         raise slug_taken(menu.slug, menu.locale) from None
-    _record(menu, menu.pk, actor, did)
+    _record(menu, menu.pk, actor, did, former_slug)
 
 
-def _record(menu: Menu, id_: UUID, actor: Actor, did: str) -> None:
-    outbox.record(
-        "content.changed",
-        actor=actor,
-        payload={"what": "menu", "id": str(id_), "did": did, "slug": menu.slug},
-    )
+def _record(menu: Menu, id_: UUID, actor: Actor, did: str, former_slug: str = "") -> None:
+    payload: JsonObject = {"what": "menu", "id": str(id_), "did": did, "slug": menu.slug}
+    if former_slug not in ("", menu.slug):
+        payload["formerSlug"] = former_slug
+    outbox.record("content.changed", actor=actor, payload=payload)
 
 
 def _lock_menu(menu_id: UUID | str) -> Menu:

@@ -12,6 +12,11 @@ from typing import Final
 from django.http import HttpRequest, HttpResponse
 
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
+from proofroom.core.caching.cache_tags import (
+    cache_headers,
+    dependencies_of,
+    public_cache_control,
+)
 from proofroom.core.caching.content_tags import EVERYTHING, INCOMPLETE, collect_tags
 from proofroom.core.caching.content_version import tags_changed_since
 from proofroom.core.caching.content_version_cache import LiveState
@@ -32,8 +37,8 @@ class Representation:
     @property
     def headers(self) -> dict[str, str]:
         # Some shared caches ignore Vary, so only an answer for all clients may be public.
-        keepers = "public" if self.is_shared else "private"
-        found = {"Cache-Control": f"{keepers}, max-age={PAGE_MAX_AGE}"}
+        shared, private = public_cache_control(PAGE_MAX_AGE), f"private, max-age={PAGE_MAX_AGE}"
+        found = {"Cache-Control": shared if self.is_shared else private}
         return {**found, "Vary": "Accept"} if self.is_chosen else found
 
 
@@ -131,8 +136,8 @@ def cached_answer(
         answer = CachedAnswer(
             content,
             etag_of(content, form.name),
-            page.headers,
-            tags=frozenset(tags if is_tagged else {EVERYTHING}),
+            {**page.headers, **cache_headers(tags)},
+            tags=dependencies_of(tags) if is_tagged else frozenset({EVERYTHING}),
         )
         # A page with a failed part must not be cached.
         is_kept = is_kept and INCOMPLETE not in tags

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from content.models import Post
 from content.store.post_queries import published_posts
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.site_urls import PageLocation, absolute, home_path
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -24,6 +25,7 @@ MAX_PAGES: Final = 200
 def render_llms_txt(locale: str) -> RenderedPage | None:
     """Return the file, or None if nothing is published in the locale. Two queries, plus one for each post type."""
     around = load_surroundings(PageLocation(home_path(locale), locale))
+    depend_on(tag_of_list(ANY_TYPE))
     found = {type.name: _posts(type.name, locale) for type in post_types}
     if not any(found.values()):
         return None

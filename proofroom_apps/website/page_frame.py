@@ -20,6 +20,7 @@ from django.utils import timezone, translation
 from django.utils.translation import to_locale
 
 from content.store.linked_posts import Linked, LinkedPostsRequest, Neighbour, load_linked_posts
+from proofroom.core.caching.cache_tags import add_cache_tags, menu_tag
 from proofroom.core.caching.content_memo import content_key
 from proofroom.core.caching.content_tags import (
     collect_tags,
@@ -90,6 +91,8 @@ class SiteFrame:
     """Feed links of pages with this frame, by post type."""
 
 
+_MENUS: Final = ("main", "footer")
+"""The menus of the templates, which pages depend on even before they exist."""
 _NO_PATH: Final = "\x00"
 """A path that no page and no menu link has."""
 frames: Final[dict[str, SiteFrame]] = {}
@@ -191,6 +194,7 @@ def load_surroundings(
     )
     linked = load_linked_posts(asked)
     posts = {post.id: post for post in (*known, *linked.neighbours)}
+    add_cache_tags(*map(menu_tag, {*shown, *_MENUS}))
     # Depend on missing posts too: creating one must invalidate the page.
     depend_on(
         *map(tag_of_path, {*paths, *paths_above(place)}),

@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 from content.models import Post
 from content.store.ai_disclosure import AiDisclosure
+from proofroom.core.caching.cache_tags import add_cache_tags, global_tag, term_tag
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
 from proofroom.core.site_urls import PageLocation
@@ -74,6 +75,10 @@ def post_page(
     """Return the page of a found post. As many queries as `load_page_data`."""
     post = found.post
     depend_on(tag_of_post(post.pk))
+    add_cache_tags(
+        *(term_tag(term.pk) for term in found.terms),
+        *(global_tag(item.global_slug) for item in found.modules if item.global_slug),
+    )
     data = load_page_data(post, needs_of(found), state=found.state, near=found.near)
 
     def make() -> str:

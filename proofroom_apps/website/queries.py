@@ -124,6 +124,7 @@ class FoundPost:
                 props={**row["props"], **(row["overrides"] or {})},
                 index=index,
                 instance_id=row["instance"],
+                global_slug=row["global"] or "",
             )
             for index, row in enumerate(orjson.loads(self._shown["modules"]))
         ]
@@ -214,6 +215,7 @@ def _modules() -> Cast:
     columns = {
         "id": "id",
         "instance": "instance_id",
+        "global": "instance__global_slug",
         "type": "instance__type",
         "scope": "instance__scope",
         "props": "instance__props",

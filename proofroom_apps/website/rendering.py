@@ -38,6 +38,7 @@ class RenderableModule:
     props: Mapping[str, Json]
     index: int
     instance_id: str = ""
+    global_slug: str = ""
 
 
 def full_props(definition: type[Module], item: RenderableModule) -> dict[str, Json]:

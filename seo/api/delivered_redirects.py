@@ -14,6 +14,7 @@ from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, choice_schema, parameter_names, query_parameter
+from proofroom.core.caching.cache_tags import REDIRECTS, add_cache_tags
 from seo.models import RedirectType
 from seo.queries import followed_redirects
 from seo.redirect_rules import RULE_FORMATS, RuleFormat, redirect_rules
@@ -64,6 +65,7 @@ class PublicRedirectViewSet(DeliveredViewSet):
         """List the redirects that the site follows. One at the address of a published post is not among them."""
         format = choice_in(request, "format", _FORMATS) or JSON
         rows = followed_redirects()
+        add_cache_tags(REDIRECTS)
         if format != JSON:
             text = "".join(redirect_rules(rows, cast(RuleFormat, format)))
             return Response(text.encode(), content_type=_TEXT)

@@ -46,6 +46,8 @@ from proofroom.core.api.pagination import LAST_PAGE, page_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import integer_schema, parameter_names, query_parameter
+from proofroom.core.caching.cache_tags import REDIRECTS, add_cache_tags
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.site_urls import canonical_form
@@ -182,8 +184,12 @@ class ResolveViewSet(DeliveredViewSet):
             if post_id is not None:
                 found = render_post(post_id, fields, text_format=text_format)
         if found is not None:
+            depend_on(*found.depends_on)
             body = found.body if fallback is None else with_fallback(found.body, is_fallback)
             return Response({"type": "post", "post": orjson.Fragment(body)})
+        # A post that is published at the path replaces a list or a redirect.
+        depend_on(tag_of_list(ANY_TYPE))
+        add_cache_tags(REDIRECTS)
         wanted = requested_list(path, query)
         lists = find_lists({path: wanted}) if wanted is not None else {}
         if path in lists:

@@ -42,7 +42,7 @@ def test_terms_are_listed_with_their_descriptions() -> None:
 
     answer = read()
 
-    assert answer["Cache-Control"] == "public, max-age=60"
+    assert answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert answer["ETag"]
     by_slug = {row["slug"]: row for row in answer.json()["data"]}
     assert by_slug["drinks"] == {

@@ -154,7 +154,7 @@ def test_a_date_answers_304_and_an_etag_wins_over_it(path: str) -> None:
         if response.status_code == 304:
             assert (response.content, response["ETag"]) == (b"", etag)
             assert response["Last-Modified"] == date
-            assert response["Cache-Control"] == "public, max-age=60"
+            assert response["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
         return response.status_code
 
     assert status(if_modified_since=date) == 304
@@ -251,7 +251,10 @@ def test_only_public_answers_are_cacheable(
 
     for path, status in ((one(post), 200), (f"{LIST}/none", 404), (f"{LIST}?page=0", 422)):
         answer = client.get(path)
-        assert (answer.status_code, answer["Cache-Control"]) == (status, "public, max-age=60")
+        assert (answer.status_code, answer["Cache-Control"]) == (
+            status,
+            "public, max-age=60, stale-while-revalidate=60",
+        )
     refused = client.send("POST", LIST, {})
     monkeypatch.setattr("content.api.delivery.post_lists.post_list", lambda *_, **__: 1 / 0)
     broken = client.get(f"{LIST}?type=blog")

@@ -109,6 +109,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_core.ContentVersion": MADE_AGAIN,
     "proofroom_core.Event": HISTORY,
     "proofroom_core.ListView": SETTINGS,
+    "proofroom_core.LiveChange": HISTORY,
     "proofroom_core.QueueFailure": HISTORY,
     "proofroom_core.ScheduledTask": HISTORY,
     "proofroom_core.Seal": HISTORY,

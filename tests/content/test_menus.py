@@ -124,7 +124,7 @@ def test_a_menu_is_cached_until_it_or_a_post_changes() -> None:
     client = ApiClient()
     first = client.get("/api/menus/by-slug/main")
 
-    assert first["Cache-Control"] == "public, max-age=60"
+    assert first["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert "Vary" not in first
     assert "X-RateLimit-Limit" in first
     assert first["X-RateLimit-Limit"] == "600"

@@ -109,7 +109,8 @@ def test_each_changed_path_is_an_event_and_makes_cached_answers_old() -> None:
 
     moved = Event.objects.get(name="post.moved")
     assert moved.payload == {
-        "id": str(post.pk), "locale": "en", "from": "/blog/tea", "to": "/news/tea",
+        "id": str(post.pk), "type": "blog", "locale": "en", "from": "/blog/tea", "to": "/news/tea",
+        "isLive": True, "cause": "url_pattern",
     }  # fmt: skip
     assert content_version() > before
     assert Event.objects.filter(name="urlPattern.changed").count() == 1

@@ -30,6 +30,7 @@ _KEEPING = {
 SUBSCRIBERS = {
     "agents_app.reactions.starting.react",
     "agents_app.triggers.start_agents",
+    "content.live_changes.record_live_changes",
     "content.pattern_moves.follow_pattern",
     "content.posts.indirect_updates.follow_cause",
     "content.search_following.follow",
@@ -70,6 +71,7 @@ TASKS = {
     "content.tasks.check_links",
     "content.tasks.collect_search_words",
     "content.tasks.decide_batch",
+    "content.tasks.prune_changes",
     "content.tasks.publish_due_posts",
     "content.tasks.purge_trash",
     "content.tasks.run_post_job",

@@ -239,7 +239,7 @@ def test_conditions_are_judged_as_django_would() -> None:
         assert (answer.status, answer.is_kept, answer.headers["ETag"]) == (status, True, etag), meta
         assert bool(answer.content) is (status == 200)
         assert ("Content-Type" in answer.headers) is (status == 200)
-        assert answer.headers["Cache-Control"] == "public, max-age=60"
+        assert answer.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     head = front.get(door, method="HEAD")
     assert (head.status, head.content, head.is_kept) == (200, b"", True)
     assert head.headers["Content-Length"] == str(len(first.content))

@@ -145,7 +145,7 @@ def test_the_public_answer_can_be_cached_and_asked_again() -> None:
 
     assert (again.status_code, again.content) == (304, b"")
     for answer in (first, again):
-        assert answer["Cache-Control"] == "public, max-age=60"
+        assert answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
         assert "Cookie" not in answer.get("Vary", "")
         assert "sessionid" not in answer.cookies
     ApiClient("editor").write("PUT", f"{URL}/contact", {"title": "New"})

@@ -141,7 +141,7 @@ def test_every_visitor_gets_the_same_page(at, client):
 
     # Submitted data is in no cached page; only the content version may differ.
     assert text(after) == text(before)
-    assert after["Cache-Control"] == "public, max-age=60"
+    assert after["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert "wrong" not in text(after)
     for other in ("x", "", "<script>", at[:-1]):
         assert '<form class="form"' in text(client.get("/contact", {"sent": other}))

@@ -111,13 +111,13 @@ def test_programs_markdown_and_feeds_have_the_original(post: Post) -> None:
         answer = get("Browser", path)
         assert b"Filter coffee" in answer.content
         assert b"Title of B" not in answer.content
-        assert answer["Cache-Control"] == "public, max-age=60"
+        assert answer["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert b"Title of B" not in get("Browser", accept="text/markdown").content
 
 
 def test_caches_that_are_shared_keep_no_arm_and_others_know_them_apart(post: Post) -> None:
     before = get("Browser")
-    assert before["Cache-Control"] == "public, max-age=60"
+    assert before["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     made = variation_of(post, "B")
     one, other = browser("A", post, made), browser("B", post, made)
 
@@ -134,7 +134,10 @@ def test_caches_that_are_shared_keep_no_arm_and_others_know_them_apart(post: Pos
 
     change_variation(post_id=post.pk, variation_id=made.pk, actor=make.actor(), running=False)
     after = get(other, **{"if-none-match": arm["ETag"]})
-    assert (after.status_code, after["Cache-Control"]) == (200, "public, max-age=60")
+    assert (after.status_code, after["Cache-Control"]) == (
+        200,
+        "public, max-age=60, stale-while-revalidate=60",
+    )
     assert title(after).startswith("Filter coffee")
 
 
@@ -186,7 +189,7 @@ def test_what_does_not_run_is_shown_to_nobody(post: Post) -> None:
     named = get("Browser", f"{PATH}?variation=C")
 
     assert named.content == before.content
-    assert named["Cache-Control"] == "public, max-age=60"
+    assert named["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
 
 
 def test_a_form_on_an_arm_is_taken_and_shown_again_there() -> None:

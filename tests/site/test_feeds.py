@@ -99,7 +99,7 @@ def test_a_feed_is_asked_for_again_by_etag_and_changes_with_the_content(client):
 
     assert (unchanged.status_code, unchanged.content) == (304, b"")
     assert len(queries) == 1
-    assert first["Cache-Control"] == "public, max-age=60"
+    assert first["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     built = child(valid_feed(first)[0], "lastBuildDate")
     later = timezone.now() + timedelta(days=1)
     make.edited(post, {"excerpt": "New"})

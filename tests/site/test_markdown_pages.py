@@ -67,7 +67,7 @@ def test_one_address_has_two_forms_that_no_cache_can_mix(client):
     )  # so short a text is not compressed
     assert html["ETag"] != markdown["ETag"]
     # A shared cache that ignores Vary may only store what is valid for all.
-    assert html["Cache-Control"] == "public, max-age=60"
+    assert html["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert markdown["Cache-Control"] == "private, max-age=60"
     for accept, etag, status, vary in (
         ("text/markdown", html["ETag"], 200, "Accept"),
@@ -84,7 +84,7 @@ def test_the_form_has_an_address_of_its_own(client):
     own = client.get(f"{BLOG}.md", headers={"Accept": CHROME})
 
     assert own["Content-Type"] == MARKDOWN
-    assert own["Cache-Control"] == "public, max-age=60"
+    assert own["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert not own.has_header("Vary")
     assert own["Link"] == f'<http://127.0.0.1:8000{BLOG}>; rel="canonical"'
     assert own.content == client.get(BLOG, headers={"Accept": "text/markdown"}).content
@@ -197,7 +197,7 @@ def test_llms_txt_has_the_shape_of_its_proposal(client):
     english, german = client.get("/llms.txt"), client.get("/de/llms.txt")
 
     assert english["Content-Type"] == "text/plain; charset=utf-8"
-    assert english["Cache-Control"] == "public, max-age=60"
+    assert english["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     lines = text(english).splitlines()
     assert lines[0] == "# Kettle"
     assert lines[2] == "> Notes on \\*slow\\* mornings."

@@ -107,7 +107,7 @@ def test_an_approval_invalidates_an_etag_at_once(client):
         unchanged = client.get(BLOG, headers=headers)
 
     assert (unchanged.status_code, unchanged.content, unchanged["ETag"]) == (304, b"", etag)
-    assert unchanged["Cache-Control"] == "public, max-age=60"
+    assert unchanged["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert len(queries) == 1
 
     make.edited(post, {"metaTitle": "New"})
@@ -126,7 +126,7 @@ def test_answers_can_be_shared_between_visitors(client):
         response = client.get(address)
         assert response.get("Vary") == vary, address
         assert not response.cookies, address
-    assert client.get(BLOG)["Cache-Control"] == "public, max-age=60"
+    assert client.get(BLOG)["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60"
     assert client.get("/nothing")["Cache-Control"] == "no-cache"
 
 

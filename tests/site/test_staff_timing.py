@@ -103,7 +103,9 @@ def test_a_browser_has_to_be_signed_in() -> None:
         answer = front.get(PAGE, **given)
         assert answer.status == 200, given
         assert "Server-Timing" not in answer.headers, given
-        assert answer.headers["Cache-Control"] == "public, max-age=60", given
+        assert answer.headers["Cache-Control"] == "public, max-age=60, stale-while-revalidate=60", (
+            given
+        )
 
 
 @pytest.mark.parametrize("change", ["password", "is_active", "role"])

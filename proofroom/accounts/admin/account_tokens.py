@@ -48,7 +48,7 @@ class ProgramTokenAdmin(FormAdmin[P]):
     view_permission = add_permission = "tokens.manage"
     page_template: ClassVar[str]
     add_button = gettext_lazy("Create token")
-    list_display: ClassVar[Any] = ("name", "ends_in", "state", "used", "ends")
+    list_display: Any = ("name", "ends_in", "state", "used", "ends")
     search_fields: ClassVar[Any] = ("name",)
     token_select_related: ClassVar[tuple[str, ...]] = ("made_by",)
 

@@ -22,6 +22,7 @@ from proofroom.core.database.inserts import insert_rows
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
+from proofroom.core.outbox.live_effects import Effect
 from proofroom.core.outbox.wake_ups import wake_dispatch
 
 
@@ -39,8 +40,12 @@ class EventKind:
     version: int = 1
     is_live: bool = False
     """True if it changes public content and so invalidates cached answers."""
+    effect: Effect | None = None
+    """Returns what visitors see differently after an event. Every live kind has one."""
     is_webhook: bool = False
     """True if webhooks may subscribe to it."""
+    webhook_name: str = ""
+    """Its name for webhooks and workflows, if another kind of the activity log has that name."""
     is_trigger: bool = False
     """True if it is a scope that starts agents."""
     is_private: bool = False
@@ -50,6 +55,11 @@ class EventKind:
     is_progress: bool = False
     """True if open pages are notified of it although it is internal, to show progress."""
 
+    @property
+    def public_name(self) -> str:
+        """Its name for webhooks and workflows."""
+        return self.webhook_name or self.name
+
 
 def all_kinds() -> Iterable[EventKind]:
     """Return all kinds in order of name."""
@@ -58,6 +68,21 @@ def all_kinds() -> Iterable[EventKind]:
 
 def find_kind(name: str) -> EventKind | None:
     return _kinds().get(name)
+
+
+def public_name_of(name: str) -> str:
+    """Return the name of an event for webhooks and workflows."""
+    kind = _kinds().get(name)
+    return kind.public_name if kind is not None else name
+
+
+def recorded_names(public_names: Collection[str]) -> list[str]:
+    """Return the names under which events are stored that webhooks know by these names."""
+    return [
+        kind.name
+        for kind in _kinds().values()
+        if kind.is_webhook and kind.public_name in public_names
+    ]
 
 
 def kind_of(name: str) -> EventKind:

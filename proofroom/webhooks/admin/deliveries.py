@@ -64,7 +64,7 @@ class EventFilter(admin.SimpleListFilter):
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         kinds = [kind for kind in outbox.all_kinds() if kind.is_webhook or kind.is_trigger]
         tests = [kind for kind in outbox.all_kinds() if kind.name.endswith(".test")]
-        return [(kind.name, in_words(kind.label)) for kind in (*kinds, *tests)]
+        return [(kind.public_name, in_words(kind.label)) for kind in (*kinds, *tests)]
 
     def queryset(
         self, request: HttpRequest, queryset: QuerySet[Delivery]

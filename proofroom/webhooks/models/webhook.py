@@ -15,6 +15,7 @@ from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy
 from pydantic import BeforeValidator, Field
 
+from proofroom.core import outbox
 from proofroom.core.api.answer import Answer, TextOrNull, one_of
 from proofroom.core.api.body import Body, Whole, Words
 from proofroom.core.i18n import in_words
@@ -98,7 +99,9 @@ class Webhook(models.Model):
         if self.replay_until is None:
             return 0
         return Event.objects.filter(
-            id__gt=self.replay_after or 0, id__lte=self.replay_until, name__in=self.events
+            id__gt=self.replay_after or 0,
+            id__lte=self.replay_until,
+            name__in=outbox.recorded_names(self.events),
         ).count()
 
 

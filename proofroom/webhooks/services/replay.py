@@ -81,9 +81,9 @@ def replay_since(*, webhook_id: UUID | str, since: datetime, actor: Actor) -> We
     if row.replay_until is not None:
         raise Conflict(_("Events of this webhook are already being resent."), code="replay_running")
     # The last id is an upper bound: later events are delivered anyway.
-    found = Event.objects.filter(created_at__gte=since, name__in=row.events).aggregate(
-        first=Min("id"), last=Max("id")
-    )
+    found = Event.objects.filter(
+        created_at__gte=since, name__in=outbox.recorded_names(row.events)
+    ).aggregate(first=Min("id"), last=Max("id"))
     if found["first"] is not None:
         # Minus 1, because `replay_after` is the last id that is done.
         row.replay_after, row.replay_until = found["first"] - 1, found["last"]
@@ -167,7 +167,9 @@ def queue_next_batch(*, leave_out: Collection[UUID] = ()) -> int | None:
 def _queue_batch(webhook: Webhook) -> int:
     found = list(
         Event.objects.filter(
-            id__gt=webhook.replay_after or 0, id__lte=webhook.replay_until, name__in=webhook.events
+            id__gt=webhook.replay_after or 0,
+            id__lte=webhook.replay_until,
+            name__in=outbox.recorded_names(webhook.events),
         ).order_by("id")[:BATCH_SIZE]
     )
     # Stored with the deliveries in one transaction, so a crash neither loses nor repeats a batch.

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.event_kinds import CONTENT_CHANGED
 from proofroom.core.json import Json, JsonObject, sorted_json
 from proofroom.core.models import Event
 from proofroom.core.validation.input_validation import reject_unstorable
@@ -78,6 +79,17 @@ class PostFilters(Protocol):
 
 def sample_payload(kind: str, chosen: PostFilters) -> JsonObject:
     """Return sample data of an event, about a post or submission that does not exist."""
+    if kind == CONTENT_CHANGED:
+        type_ = chosen.types[0] if chosen.types else "blog"
+        locale = chosen.locales[0] if chosen.locales else settings.CMS_ENV.default_locale
+        return {
+            "cause": "move",
+            "tags": [f"post:{SAMPLE_ID}", f"type:{type_}:{locale}", "redirects"],
+            "paths": ["/test"],
+            "gone": ["/former-test"],
+            "pathsTotal": 1,
+            "more": False,
+        }
     if not kind.startswith("post."):
         answers: dict[str, Json] = {"email": "visitor@example.com", "message": "This is a test."}
         return {"formSlug": "contact", "submissionId": SAMPLE_ID, "payload": answers}

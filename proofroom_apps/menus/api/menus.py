@@ -29,8 +29,9 @@ from proofroom.core.api.schema import (
     query_parameter,
 )
 from proofroom.core.api.views import ApiViewSet, expected_version
+from proofroom.core.caching.cache_tags import add_cache_tags, menu_tag, post_tag
 from proofroom.core.errors import NotFound
-from proofroom_apps.menus.links import MenuLink, visible_links
+from proofroom_apps.menus.links import MenuLink, menu_post_ids, visible_links
 from proofroom_apps.menus.menu_fields import (
     ItemType,
     MenuAnswer,
@@ -170,6 +171,7 @@ class MenuViewSet(DeliveredViewSet):
         found = find_menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
             raise NotFound("There is no menu of that slug.")
+        add_cache_tags(menu_tag(found.slug), *map(post_tag, menu_post_ids(found.items)))
         shown: ShownMenuAnswer = {
             "id": str(found.pk),
             "name": found.name,

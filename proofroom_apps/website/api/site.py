@@ -16,7 +16,7 @@ from media.presenters import url_of
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
+from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.site_urls import PageLocation, home_path, search_path
 from proofroom.definitions import post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -29,7 +29,6 @@ _PARAMETERS: Final = [
     query_parameter(
         "locale",
         "Language of names and words; the default locale without it.",
-        choice_schema(*settings.CMS_ENV.locales),
     )
 ]
 _TRACK: Final = "/api/public/analytics/track"

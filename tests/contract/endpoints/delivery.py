@@ -31,6 +31,7 @@ ENDPOINTS = [
     Endpoint("GET /api/public/globals/<global_slug>", ALL, invalid=("?locale=xx", "locale")),
     Endpoint("GET /api/public/media/<asset_id>", ALL, invalid=("?locale=xx", "locale")),
     Endpoint("GET /api/public/site", ALL, invalid=("?locale=xx", "locale")),
+    Endpoint("GET /api/public/changes", ALL, invalid=("?since=yesterday", "since")),
 ]
 
 

@@ -44,7 +44,7 @@ LIVE: Final = frozenset(
         "proofroom_accounts.ApiToken", "proofroom_accounts.DeliveryToken", "proofroom_accounts.Invitation",
         "proofroom_accounts.LoginDevice",
         "proofroom_accounts.Preferences", "proofroom_accounts.SiteRole", "proofroom_accounts.User",
-        "proofroom_core.ListView", "proofroom_notifications.NotificationChoice",
+        "proofroom_core.ListView", "proofroom_core.LiveChange", "proofroom_notifications.NotificationChoice",
         "admin.LogEntry", "agents_app.AgentBatch", "agents_app.AgentSwitch", "agents_app.AiSettings",
         "agents_app.Budget: limits", "agents_app.ChampionChallenger", "agents_app.Evaluation",
         "agents_app.EvaluationItem", "agents_app.ProviderPause",

@@ -1,0 +1,280 @@
+"""What became stale for visitors: `content.changed` of webhooks and the rows of `/api/public/changes`.
+
+Both are made in a worker from the events of the changes, so that a write costs no statement more. Events that are
+delivered together and have the same cause are told in one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from django.db import connection
+from django.db.models import Q
+from django.utils import timezone
+
+from content.models import ModuleInstance, Post, PostModule, PostTerm
+from content.store.indirect_updates import CAUSES
+from content.store.media_usage import GLOBAL, POST
+from content.store.post_queries import published_posts
+from media.models import LIVE, MediaReference
+from proofroom.core import outbox
+from proofroom.core.actor import SYSTEM, Actor
+from proofroom.core.caching.cache_tags import global_tag, post_tag, type_tag
+from proofroom.core.event_kinds import LIVE_CHANGED
+from proofroom.core.json import JsonObject
+from proofroom.core.models import Event, LiveChange
+from proofroom.core.outbox.live_effects import LiveEffect
+from proofroom.core.validation.input_validation import parse_uuid
+
+MAX_PATHS: Final = 100
+"""Maximum number of paths, and of gone paths, in one `content.changed`."""
+_CHANGES_LOCK: Final = 7_304_020
+"""Key of the PostgreSQL advisory lock for new rows."""
+_BATCH_RANGE: Final = 5_000
+"""Ids between the first and the last event of posts that moved together, at most."""
+_STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
+"""Causes that say more than the others, if several events of a post are told together."""
+_POST_KINDS: Final = (
+    "post.created", "post.updated", "post.published", "post.deleted", "post.restored",
+)  # fmt: skip
+
+
+def live_kinds() -> list[str]:
+    """Return the names of the events that change what visitors can get."""
+    return [kind.name for kind in outbox.all_kinds() if kind.is_live]
+
+
+@dataclass(slots=True)
+class _Told:
+    """The merged effects of one cause. Dicts, because they have an order and no duplicates."""
+
+    tags: dict[str, None] = field(default_factory=dict)
+    addresses: dict[str, bool] = field(default_factory=dict)
+    """Whether each address is gone, by the last event about it."""
+    rows: dict[tuple[str, str | None], bool] = field(default_factory=dict)
+    """Whether each tag with its path is gone."""
+    hop: int = 0
+    last_event: int = 0
+
+    def add(self, event: Event, effect: LiveEffect) -> None:
+        first, *others = effect.tags
+        self.tags |= dict.fromkeys(effect.tags)
+        for path in effect.gone:
+            self.addresses[path] = True
+            self.rows[first, path] = True
+        for path in effect.paths:
+            self.addresses[path] = False
+            self.rows[first, path] = False
+        if not (effect.paths or effect.gone):
+            self.rows[first, None] = effect.is_gone
+        for tag in others:
+            self.rows.setdefault((tag, None), False)
+        self.hop, self.last_event = max(self.hop, event.hop), max(self.last_event, event.pk)
+
+    def payload(self, cause: str) -> JsonObject:
+        former = [path for path, is_gone in self.addresses.items() if is_gone]
+        # Another post may have taken the address, before or after the event.
+        taken = set(
+            published_posts().filter(path__in=former).values_list("path", flat=True)
+            if former
+            else ()
+        )
+        paths = [path for path, is_gone in self.addresses.items() if not is_gone or path in taken]
+        gone = [path for path in former if path not in taken]
+        return {
+            "cause": cause,
+            "tags": list(self.tags),
+            "paths": [*paths[:MAX_PATHS]],
+            "gone": [*gone[:MAX_PATHS]],
+            "pathsTotal": len(paths),
+            "more": len(paths) > MAX_PATHS or len(gone) > MAX_PATHS,
+        }
+
+
+def record_live_changes(events: Sequence[Event]) -> None:
+    """Record what these events made stale. Runs in the transaction that marks them as delivered."""
+    told = _merge(_effects_of(events))
+    if not told:
+        return
+    if connection.vendor == "postgresql":
+        # Ids must grow in the order of the commits: a reader would miss a row that is committed after a later one.
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_CHANGES_LOCK])
+    now = timezone.now()
+    rows: list[LiveChange] = []
+    for cause, one in told.items():
+        for tag in _related_tags(one.tags):
+            one.tags[tag] = None
+            one.rows.setdefault((tag, None), False)
+        actor = Actor(user=SYSTEM, via="system", event_id=one.last_event, hop=one.hop)
+        outbox.record(LIVE_CHANGED, actor=actor, payload=one.payload(cause))
+        rows += [
+            LiveChange(tag=tag, path=path, is_gone=is_gone, at=now)
+            for (tag, path), is_gone in one.rows.items()
+        ]
+    outbox.insert_with_deliveries(rows)
+
+
+def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
+    """Return the effects by cause. All effects on a post have one cause."""
+    found = list(effects)
+    causes: dict[UUID, str] = {}
+    for event, effect in found:
+        if event.post_id is not None:
+            known = causes.get(event.post_id)
+            causes[event.post_id] = min(
+                (effect.cause, known or effect.cause),
+                key=lambda cause: (
+                    _STRONGEST.index(cause) if cause in _STRONGEST else len(_STRONGEST)
+                ),
+            )
+    told: dict[str, _Told] = {}
+    for event, effect in found:
+        cause = causes[event.post_id] if event.post_id is not None else effect.cause
+        told.setdefault(cause, _Told()).add(event, effect)
+    return told
+
+
+def _effects_of(events: Sequence[Event]) -> Iterator[tuple[Event, LiveEffect]]:
+    """Yield what visitors see differently after each event."""
+    causes = _causes_of(events)
+    for event in _with_whole_batches(events):
+        kind = outbox.find_kind(event.name)
+        effect = kind.effect(event.payload) if kind is not None and kind.effect else None
+        if effect is not None and not effect.was_live:
+            effect = _if_it_was_live(event, effect)
+        if effect is not None and effect.cause == "variation":
+            effect = _at_its_original(event, effect)
+        if effect is None or (effect.cause == "global_module" and not _is_shown(effect.tags[0])):
+            continue
+        cause = causes.get(event.cause_id or 0) if event.name == "post.updated" else None
+        if event.name == "post.published" and event.via == "system":
+            cause = "schedule"
+        if cause is not None:
+            effect = LiveEffect(cause, effect.tags, effect.paths, effect.gone, effect.is_gone)
+        yield event, effect
+
+
+def _causes_of(events: Sequence[Event]) -> Mapping[int, str]:
+    """Return the causes of posts that another change updated, by the id of the event of that change."""
+    ids = {
+        event.cause_id
+        for event in events
+        if event.name == "post.updated" and event.cause_id is not None
+    }
+    found: dict[int, str] = {}
+    for cause in Event.objects.filter(pk__in=ids, name__in=CAUSES) if ids else ():
+        kind = outbox.find_kind(cause.name)
+        effect = kind.effect(cause.payload) if kind is not None and kind.effect else None
+        if effect is not None:
+            found[cause.pk] = effect.cause
+    return found
+
+
+def _with_whole_batches(events: Sequence[Event]) -> Iterator[Event]:
+    """Yield the events, with all posts that moved together in place of the first of them.
+
+    They may be more than one transaction delivers, but are told in one event.
+    """
+    for event in events:
+        batch = event.payload.get("batch") if event.name == "post.moved" else None
+        if not isinstance(batch, str):
+            yield event
+            continue
+        near = (event.pk - _BATCH_RANGE, event.pk + _BATCH_RANGE)
+        rows = Event.objects.filter(name=event.name, pk__range=near, payload__batch=batch)
+        first = rows.order_by("pk").values_list("pk", flat=True).first()
+        if first == event.pk:
+            yield from rows.order_by("pk")
+
+
+def _if_it_was_live(event: Event, effect: LiveEffect) -> LiveEffect | None:
+    """Return the effect if visitors saw the post before the event; otherwise nothing changed for them."""
+    if event.post_id is None:
+        return None
+    if not effect.gone:  # a variation
+        is_running = Post.objects.running().filter(pk=event.post_id).exists()
+        return effect if is_running else None
+    earlier = Event.objects.filter(
+        ~Q(payload={}), post_id=event.post_id, pk__lt=event.pk, name__in=_POST_KINDS
+    )
+    row = earlier.order_by("-pk").values("name", "payload").first()
+    if row is None:
+        # The activity log was pruned. A draft with a date was published once.
+        was_published = Post.objects.filter(pk=event.post_id, published_at__isnull=False).exists()
+        return effect if was_published else None
+    payload = row["payload"]
+    if row["name"] == "post.deleted" or payload.get("status") != "published":
+        return None
+    gone = (str(payload.get("url", "")),)
+    return LiveEffect(effect.cause, effect.tags, gone=gone)
+
+
+def _at_its_original(event: Event, effect: LiveEffect) -> LiveEffect:
+    """Return the effect of a variation with the address of its original, where visitors see it."""
+    original = parse_uuid(str(event.payload.get("variationOf", "")))
+    if original is None:
+        return effect
+    path = published_posts().filter(pk=original).values_list("path", flat=True).first()
+    if path is None:
+        return effect
+    tags = dict.fromkeys((post_tag(original), *effect.tags))
+    return LiveEffect(effect.cause, tuple(tags), (path,))
+
+
+def _is_shown(tag: str) -> bool:
+    """Return whether a published post places a global module. The names of others are not public."""
+    placed = PostModule.objects.filter(instance__global_slug=tag.removeprefix("global:"))
+    return published_posts().filter(pk__in=placed.values("post_id")).exists()
+
+
+def _related_tags(tags: Collection[str]) -> list[str]:
+    """Return the tags of what shows the things with these tags. One query for each kind of thing."""
+    ids: dict[str, list[UUID]] = {}
+    for tag in tags:
+        kind, _colon, name = tag.partition(":")
+        id_ = parse_uuid(name) if kind in ("post", "term", "media") else None
+        if id_ is not None:
+            ids.setdefault(kind, []).append(id_)
+    slugs = [tag.removeprefix("global:") for tag in tags if tag.startswith("global:")]
+    found: list[str] = []
+    if "post" in ids:
+        groups = Post.objects.filter(pk__in=ids["post"]).values("translation_group")
+        others = published_posts().filter(translation_group__in=groups)
+        # Pages name their translations.
+        found += map(post_tag, others.order_by("pk").values_list("pk", flat=True))
+    if "term" in ids:
+        used = PostTerm.objects.filter(term__in=ids["term"]).values("post_id")
+        found += _types_of(Q(pk__in=used))
+    if "media" in ids:
+        uses = MediaReference.objects.filter(asset__in=ids["media"], layer=LIVE)
+        posts = uses.filter(holder_kind=POST).values("holder_id")
+        shared = uses.filter(holder_kind=GLOBAL).values("holder_id")
+        found += _types_of(Q(pk__in=posts))
+        globals_ = ModuleInstance.objects.globals().filter(pk__in=shared)
+        slugs += [str(slug) for slug in globals_.values_list("global_slug", flat=True)]
+        found += map(global_tag, slugs)
+    if slugs:
+        placed = PostModule.objects.filter(instance__global_slug__in=slugs).values("post_id")
+        found += _types_of(Q(pk__in=placed))
+    return [tag for tag in dict.fromkeys(found) if tag not in tags]
+
+
+def _types_of(posts: Q) -> list[str]:
+    """Return the tags of the types of these published posts. Lists of a type show such posts."""
+    rows = published_posts().filter(posts).order_by("type", "locale")
+    return [type_tag(*row) for row in rows.values_list("type", "locale").distinct()]
+
+
+def delete_old_changes(*, days: int) -> int:
+    """Delete the rows older than this number of days. Return how many."""
+    return LiveChange.objects.filter(at__lt=oldest_change(days)).delete()[0]
+
+
+def oldest_change(days: int) -> datetime:
+    """Return the time since which all changes are known."""
+    return timezone.now() - timedelta(days=days)
