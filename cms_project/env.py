@@ -337,7 +337,7 @@ class Environment(
         description="1: answers name their tags in Surrogate-Key too, for Fastly and Varnish.",
     )
     changes_keep_days: int = Field(
-        30, ge=1, le=3650, description="Days for which /api/public/changes goes back."
+        30, ge=1, le=3650, description="Days for which the list of public changes goes back."
     )
     webhook_delivery_days: int = Field(
         30, ge=1, le=3650, description="Days before finished deliveries are deleted."

@@ -98,6 +98,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "AgentAccountState": "agents_app.agent_status.ACCOUNT_STATES",
         "InvitationState": "proofroom.accounts.api.invitations.INVITATION_STATES",
         "TokenState": "proofroom.accounts.token_fields.TOKEN_STATES",
+        "TokenKind": "proofroom.accounts.token_fields.TOKEN_KINDS",
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "FeedbackStatus": "proofroom_apps.feedback.models.FeedbackStatus.values",
         "PersonalDataAction": "proofroom_apps.privacy.models.RequestAction.values",

@@ -58,7 +58,7 @@ _IGNORED_NAME: Final = re.compile(r"utm_.*|gclid|fbclid|msclkid|mc_.*|_.*", re.D
 
 
 class _AnsweredParameters(frozenset[str]):
-    """The query parameters that an answer depends on: all but those that campaigns and CDNs append.
+    """The query parameters that an answer depends on: all but the ones of campaigns and CDNs.
 
     Undeclared ones count, because they are refused. A cache that left them out would answer the wrong question.
     """
@@ -86,7 +86,7 @@ class DeliveredViewSet(ApiViewSet):
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]]
-    """Query parameters of each read. Others are refused, but for those that campaigns and CDNs append."""
+    """Query parameters of each read. Others are refused, except the ones of campaigns and CDNs."""
     ignores_unknown: ClassVar[bool] = False
     """True if undeclared query parameters are ignored, for reads outside of `/api/public/`."""
     live_state = NO_STATE

@@ -205,7 +205,7 @@ def has_changes_in(layer: Layer) -> Exists:
 
 
 def in_locale(posts: QuerySet[Post], locale: str, fallback: str | None = None) -> QuerySet[Post]:
-    """Return the posts in a language, and in the fallback those that are not published in the language."""
+    """Return the posts in a language, and in the fallback the ones that are not published in the language."""
     if fallback is None or fallback == locale:
         return posts.filter(locale=locale)
     own = published_posts().filter(translation_group=OuterRef("translation_group"), locale=locale)

@@ -1,4 +1,4 @@
-"""`Cache-Tag`: its names, its length, and what stands for a longer set."""
+"""`Cache-Tag`: its names, its length, and what replaces a longer set."""
 
 from __future__ import annotations
 
