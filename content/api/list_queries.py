@@ -63,8 +63,8 @@ PARAMETERS: Final = [
         description=(
             "filter[<field>][<operator>]=<value>, as in filter[publishedAt][gte]=2026-01-31 and "
             "filter[customFields.rating][in]=4,5 and filter[terms][any]=topics:soil. You can filter by "
-            "fields that the post type marks as filterable; without an operator it is eq. Operators: eq, ne, in, lt, lte, gt, gte, "
-            "exists, contains, any, all."
+            "fields that the post type marks as filterable; without an operator it is eq. Operators: eq, ne, in, "
+            "lt, lte, gt, gte, exists, contains, any, all."
         ),
         style="deepObject",
         explode=True,
