@@ -135,8 +135,9 @@ _MOST_SHAPES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class RenderedAnswer:
-    """The body of an answer, and the cache tags of its contents."""
+    """The body of an answer, and the cache tags of its contents. `post_id` is the original's of a variation."""
 
+    post_id: UUID
     body: bytes
     depends_on: frozenset[str]
 
@@ -330,7 +331,7 @@ def _render_one(
     tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
     tags += marked_tags(tags_in_post(body))
     tags += marked_tags(map(term_tag, named_terms))
-    return RenderedAnswer(body, frozenset(tags))
+    return RenderedAnswer(row["original_id"], body, frozenset(tags))
 
 
 def _disclosure(row: Row) -> AiDisclosure:

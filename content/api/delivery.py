@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired, cast
 from urllib.parse import urlencode
@@ -36,7 +36,7 @@ from content.api.post_answers import (
 )
 from content.models.post import VARIATION_PATTERN
 from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
-from content.presenters.included import load_included, parse_include
+from content.presenters.included import Tree, load_included, parse_include
 from content.presenters.posts import DeliveredModuleAnswer, TranslationAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
@@ -376,8 +376,7 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     """Return the JSON of a published post, or of the fields in the query; None if there is none."""
     fields = fields_of(request, WHOLE)
     variation, text_format = variation_of(request), text_format_of(request)
-    include = request.query_params.get("include")
-    tree = parse_include(include, posts=1) if include is not None else None
+    tree = include_of(request)
     fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
     locale = choice_in(request, "locale", settings.CMS_ENV.locales)
     try:
@@ -397,11 +396,25 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     body = found.body if is_fallback is None else with_fallback(found.body, is_fallback)
     if tree is None:
         return body
+    posts, included = add_included({id_: body}, tree, text_format)
+    return dumps({**posts[id_], "included": included})
+
+
+def include_of(request: HasQuery) -> Tree | None:
+    """Return what a query about one post includes, or None. 422 for an unknown relation."""
+    include = request.query_params.get("include")
+    return parse_include(include, posts=1) if include is not None else None
+
+
+def add_included(
+    bodies: Mapping[UUID, bytes], tree: Tree, text_format: TextFormat
+) -> tuple[dict[UUID, JsonObject], JsonObject]:
+    """Return posts with members that name what they include, by id, and `included`, from the JSON of the posts."""
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)
-    included = load_included([id_], tree, text_format)
-    post = included.add_to(id_, orjson.loads(body))
-    return dumps({**post, "included": included.as_wire()})
+    included = load_included([*bodies], tree, text_format)
+    posts = {id_: included.add_to(id_, orjson.loads(body)) for id_, body in bodies.items()}
+    return posts, included.as_wire()
 
 
 def with_fallback(body: bytes, is_fallback: bool) -> bytes:

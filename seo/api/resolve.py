@@ -32,14 +32,18 @@ from content.api.delivery import (
     RICH_TEXT,
     VARIATION,
     WHOLE,
-    DeliveredMediaAnswer,
     DeliveredPostAnswer,
-    TermOfPostAnswer,
+    IncludedAnswer,
+    add_included,
     fields_of,
+    include_of,
     text_format_of,
     variation_of,
     with_fallback,
 )
+from content.api.list_queries import INCLUDE
+from content.presenters.delivered_texts import TextFormat
+from content.presenters.included import WEIGHTS, parse_include
 from proofroom.core.api.answer import described, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import LAST_PAGE, page_of
@@ -50,12 +54,14 @@ from proofroom.core.caching.cache_tags import REDIRECTS, add_cache_tags
 from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import NotFound, invalid
+from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
 from proofroom.core.validation.limits import URL_MAX
 from seo.models import RedirectType
 from seo.queries import RedirectTarget, target_of, targets_of
 
 PATHS_MAX: Final = 100
+MAX_INCLUDES: Final = 50
 PATH: Final = query_parameter(
     "path",
     "A path of the site, like /de/blog/x; of a list also with its page, like /blog?page=2.",
@@ -67,6 +73,7 @@ _PARAMETERS: Final = [
     VARIATION,
     FIELDS,
     FALLBACK,
+    INCLUDE,
     RICH_TEXT,
     query_parameter("page", "The page of a list, 1-based.", integer_schema(1, LAST_PAGE, 1)),
 ]
@@ -104,6 +111,7 @@ class ResolvedAnswer(TypedDict):
 
     type: Annotated[str, one_of(["post", "redirect", "list"])]
     post: NotRequired[DeliveredPostAnswer]
+    included: NotRequired[Annotated[IncludedAnswer, Field(description="With `include`.")]]
     redirect: NotRequired[TargetAnswer]
     postType: NotRequired[Annotated[str, Field(description="Of a list: the type of its posts.")]]
     locale: NotRequired[str]
@@ -115,14 +123,6 @@ class ResolvedAnswer(TypedDict):
     perPage: NotRequired[int]
     total: NotRequired[int]
     translations: NotRequired[list[dict[str, Any]]]
-
-
-class IncludedAnswer(TypedDict):
-    """What `include` names, by id, of all posts of the answer once."""
-
-    posts: dict[str, DeliveredPostAnswer]
-    media: dict[str, DeliveredMediaAnswer]
-    terms: dict[str, TermOfPostAnswer]
 
 
 class ResolvedPathsAnswer(TypedDict):
@@ -148,9 +148,12 @@ class PathsToResolve(Body):
         ]
         | None
     ) = Field(None, description="Of posts only these; all without it.")
-    include: list[Literal["media", "terms"]] = Field(
-        [], max_length=2, description="Of all posts once, in `included`."
+    include: list[Annotated[Words, Field(max_length=100)]] = Field(
+        [],
+        max_length=MAX_INCLUDES,
+        description=f"Related things in `included`, each once: {', '.join(WEIGHTS)}.",
     )
+    richtext: TextFormat = "json"
 
 
 class ResolveViewSet(DeliveredViewSet):
@@ -171,7 +174,7 @@ class ResolveViewSet(DeliveredViewSet):
                 "path", f"path must begin with / and have at most {URL_MAX:,} characters."
             )
         fields, variation = fields_of(request, WHOLE), variation_of(request)
-        text_format = text_format_of(request)
+        text_format, tree = text_format_of(request), include_of(request)
         fallback = choice_in(request, "fallback", settings.CMS_ENV.locales)
         bare, _, query = given.partition("?")
         if "page" in request.query_params:
@@ -186,7 +189,10 @@ class ResolveViewSet(DeliveredViewSet):
         if found is not None:
             depend_on(*found.depends_on)
             body = found.body if fallback is None else with_fallback(found.body, is_fallback)
-            return Response({"type": "post", "post": orjson.Fragment(body)})
+            if tree is None:
+                return Response({"type": "post", "post": orjson.Fragment(body)})
+            posts, included = add_included({found.post_id: body}, tree, text_format)
+            return Response({"type": "post", "post": posts[found.post_id], "included": included})
         # A post that is published at the path replaces a list or a redirect.
         depend_on(tag_of_list(ANY_TYPE))
         add_cache_tags(REDIRECTS)
@@ -214,17 +220,20 @@ class ResolveViewSet(DeliveredViewSet):
 
 
 def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
-    """Return what is at the paths, by path, and what is included. At most seven queries."""
+    """Return what is at the paths, by path, and what the posts include.
+
+    At most seven queries, and those of what is included.
+    """
+    tree = parse_include(",".join(body.include), posts=len(body.paths)) if body.include else None
     asked = {given: given.partition("?") for given in body.paths}
     canonical = {given: canonical_form(bare) for given, (bare, _, _) in asked.items()}
-    fields = None if body.fields is None else {*body.fields, *body.include}
-    rendered = render_posts_at({*canonical.values()}, fields)
+    rendered = render_posts_at({*canonical.values()}, body.fields, body.richtext)
     posts: dict[str, Any] = {path: orjson.Fragment(post.body) for path, post in rendered.items()}
-    included: dict[str, dict[str, Any]] = {name: {} for name in ("posts", "media", "terms")}
-    if body.include:
-        posts = {path: orjson.loads(post.body) for path, post in rendered.items()}
-        for post in posts.values():
-            _include(post, body, included)
+    included: JsonObject | None = None
+    if tree is not None:
+        bodies = {post.post_id: post.body for post in rendered.values()}
+        by_id, included = add_included(bodies, tree, body.richtext)
+        posts = {path: by_id[post.post_id] for path, post in rendered.items()}
     lists: dict[str, RequestedList] = {}
     for given, (_bare, _mark, query) in asked.items():
         wanted = requested_list(canonical[given], query)
@@ -245,20 +254,7 @@ def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
             found[given] = _redirect(targets[path])
         else:
             found[given] = {"type": "not_found"}
-    return {"data": found, "included": included} if body.include else {"data": found}
-
-
-def _include(
-    post: dict[str, Any], body: PathsToResolve, included: dict[str, dict[str, Any]]
-) -> None:
-    """Collect what a post includes, and take from it what its fields do not name."""
-    if "media" in body.include:
-        included["media"] |= post["media"]
-    if "terms" in body.include:
-        included["terms"] |= {term["id"]: term for term in post["terms"]}
-    for name in body.include:
-        if body.fields is not None and name not in body.fields:
-            del post[name]
+    return {"data": found} if included is None else {"data": found, "included": included}
 
 
 def _redirect(target: RedirectTarget) -> ResolvedRedirectAnswer:
