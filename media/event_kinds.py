@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from proofroom.core.caching.cache_tags import media_tag
+from proofroom.core.caching.cache_tags import all_type_tags, media_tag
 from proofroom.core.json import JsonObject
 from proofroom.core.outbox.events import EventKind
 from proofroom.core.outbox.live_effects import LiveEffect, text_of
@@ -17,7 +17,11 @@ def _changed(payload: JsonObject) -> LiveEffect | None:
 
 def _deleted(payload: JsonObject) -> LiveEffect | None:
     id_ = text_of(payload, "id")
-    return LiveEffect("media", (media_tag(id_),), is_gone=True) if id_ else None
+    if not id_:
+        return None
+    # Which posts showed it is no longer known.
+    types = sorted(all_type_tags()) if payload.get("places") else ()
+    return LiveEffect("media", (media_tag(id_), *types), is_gone=True)
 
 
 KINDS = (

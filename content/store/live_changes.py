@@ -13,7 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Q
+from django.db.models import Exists, OuterRef, Q, Subquery
 from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm
@@ -142,11 +142,15 @@ def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
 def _effects_of(events: Sequence[Event]) -> Iterator[tuple[Event, LiveEffect]]:
     """Yield what visitors see differently after each event."""
     causes = _causes_of(events)
+    found: list[tuple[Event, LiveEffect]] = []
     for event in _with_whole_batches(events):
         kind = outbox.find_kind(event.name)
         effect = kind.effect(event.payload) if kind is not None and kind.effect else None
-        if effect is not None and not effect.was_live:
-            effect = _if_it_was_live(event, effect)
+        if effect is not None:
+            found.append((event, effect))
+    former = _former_states([event for event, effect in found if not effect.was_live])
+    for event, told in found:
+        effect = told if told.was_live else _if_it_was_live(told, former.get(event.pk))
         if effect is not None and effect.cause == "variation":
             effect = _at_its_original(event, effect)
         if effect is None or (effect.cause == "global_module" and not _is_shown(effect.tags[0])):
@@ -192,25 +196,54 @@ def _with_whole_batches(events: Sequence[Event]) -> Iterator[Event]:
             yield from rows.order_by("pk")
 
 
-def _if_it_was_live(event: Event, effect: LiveEffect) -> LiveEffect | None:
+@dataclass(frozen=True, slots=True)
+class _FormerState:
+    """A post before an event. `url` is where visitors saw it, if they did; None if that is not known."""
+
+    was_published: bool
+    url: str | None
+    is_running: bool
+
+
+def _former_states(events: Sequence[Event]) -> Mapping[int, _FormerState]:
+    """Return the states of posts before these events, by the id of the event. At most two queries."""
+    ids = [event.pk for event in events if event.post_id is not None]
+    if not ids:
+        return {}
+    earlier = Event.objects.filter(
+        ~Q(payload={}), post_id=OuterRef("post_id"), pk__lt=OuterRef("pk"), name__in=_POST_KINDS
+    ).order_by("-pk")[:1]
+    post = Post.objects.filter(pk=OuterRef("post_id"))
+    rows = Event.objects.filter(pk__in=ids).values_list(
+        "pk",
+        Subquery(earlier.values("pk")),
+        Exists(post.filter(published_at__isnull=False)),
+        Exists(Post.objects.running().filter(pk=OuterRef("post_id"))),
+    )
+    found = list(rows)
+    before = Event.objects.in_bulk([pk for _event, pk, *_ in found if pk is not None])
+    states: dict[int, _FormerState] = {}
+    for event_id, pk, has_date, is_running in found:
+        last = before.get(pk)
+        if last is None:
+            # The activity log was pruned. A draft with a date was published once.
+            states[event_id] = _FormerState(has_date, None, is_running)
+            continue
+        was_published = last.name != "post.deleted" and last.payload.get("status") == "published"
+        url = str(last.payload.get("url", ""))
+        states[event_id] = _FormerState(was_published, url, is_running)
+    return states
+
+
+def _if_it_was_live(effect: LiveEffect, former: _FormerState | None) -> LiveEffect | None:
     """Return the effect if visitors saw the post before the event; otherwise nothing changed for them."""
-    if event.post_id is None:
+    if former is None:
         return None
     if not effect.gone:  # a variation
-        is_running = Post.objects.running().filter(pk=event.post_id).exists()
-        return effect if is_running else None
-    earlier = Event.objects.filter(
-        ~Q(payload={}), post_id=event.post_id, pk__lt=event.pk, name__in=_POST_KINDS
-    )
-    row = earlier.order_by("-pk").values("name", "payload").first()
-    if row is None:
-        # The activity log was pruned. A draft with a date was published once.
-        was_published = Post.objects.filter(pk=event.post_id, published_at__isnull=False).exists()
-        return effect if was_published else None
-    payload = row["payload"]
-    if row["name"] == "post.deleted" or payload.get("status") != "published":
+        return effect if former.is_running else None
+    if not former.was_published:
         return None
-    gone = (str(payload.get("url", "")),)
+    gone = effect.gone if former.url is None else (former.url,)
     return LiveEffect(effect.cause, effect.tags, gone=gone)
 
 

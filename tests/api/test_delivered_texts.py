@@ -13,7 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from content.models import ContentLink, Post
 from content.posts.trash import delete_post
 from content.presenters.delivered_texts import present_global
-from content.store.content_links import rebuild_links
+from content.store.content_links import rebuild_links, update_global_links
 from proofroom.core.json import JsonObject
 from tests import make
 from tests.api_client import ApiClient
@@ -165,6 +165,7 @@ def test_link_fields_stay_texts_and_their_posts_stand_beside() -> None:
 def test_links_of_a_global_module_and_of_its_overrides_follow_moves() -> None:
     first, second = make.post("First", slug="first"), make.post("Second", slug="second")
     shared = make.global_module(ctaLabel="Go", ctaUrl="/blog/first")
+    update_global_links([(shared, None)])
     post = make.post("Placing")
     make.placed(post, shared, ctaUrl="/blog/second")
     moved(first, "one")
@@ -181,6 +182,7 @@ def test_links_of_a_global_module_and_of_its_overrides_follow_moves() -> None:
 def test_a_global_module_alone_has_present_addresses() -> None:
     target = make.post("Target", slug="old")
     shared = make.global_module(ctaLabel="Go", ctaUrl="/blog/old")
+    update_global_links([(shared, None)])
     moved(target, "new")
     wire: JsonObject = {"props": dict(shared.props)}
 

@@ -323,7 +323,7 @@ def test_one_that_runs_is_delivered_in_the_place_of_its_original() -> None:
     assert found["title"] == "Title of B"
     same = ["url", "slug", "status", "canonicalUrl", "publishedAt", "translations", "robotsJson"]
     assert {name: found[name] for name in same} == {name: original[name] for name in same}
-    assert found["translations"] == [{"id": str(german.pk), "locale": "de"}]
+    assert found["translations"] == [{"id": str(german.pk), "locale": "de", "url": german.path}]
     ids = {module["postModuleId"] for module in found["modules"]}
     assert ids.isdisjoint(module["postModuleId"] for module in original["modules"])
     resolved = ApiClient().read("/api/public/resolve?path=/blog/coffee&variation=B")

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from content.models import Layer, ModuleInstance
+from content.models import Layer
 from content.store.media_usage import rebuild_references
 from tests import make
 from tests.api_client import ApiClient
@@ -35,7 +35,7 @@ def test_the_site_names_its_languages_types_and_words() -> None:
     types = {one["type"]: one for one in german["types"]}
     assert (types["blog"]["listUrl"], types["blog"]["feedUrl"]) == ("/de/blog", "/de/blog/feed.xml")
     assert types["page"]["listUrl"] is None
-    assert (english["words"]["search"], german["words"]["search"]) == ("Search", "Suche")
+    assert (english["words"]["search"], german["words"]["search"]) == ("Search", "Suchen")
     assert set(english["words"]) == set(german["words"])
     assert english["analytics"]["trackUrl"] == "/api/public/analytics/track"
     assert english["consent"]["question"]
@@ -53,9 +53,8 @@ def test_the_site_follows_the_title_of_its_home_page() -> None:
 
 def test_a_global_module_is_answered_while_a_published_page_shows_it() -> None:
     image, module = make.image("letter.png"), make.global_module("letter")
-    ModuleInstance.objects.filter(pk=module.pk).update(
-        type="hero", props={"title": "Subscribe", "imageId": str(image.pk)}
-    )
+    module.type, module.props = "hero", {"title": "Subscribe", "imageId": str(image.pk)}
+    module.save()
     address = "/api/public/globals/letter"
     draft = make.post("Draft", slug="draft", status="draft")
     make.placed(draft, module)

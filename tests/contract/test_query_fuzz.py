@@ -16,6 +16,7 @@ from tests.contract.endpoint import SECRETS, Area, Endpoint, Names, areas, fille
 
 pytestmark = pytest.mark.django_db
 
+DELIVERY: Final = "/api/public/"
 LOOKUPS: Final = (
     "author__password__startswith=md5",
     "author__password__regex=.*",
@@ -141,9 +142,10 @@ def whole(response: Any) -> bytes:
 
 
 def assert_not_taken(area: Area, endpoint: Endpoint, parameters: Iterable[str]) -> None:
-    """Check that lists of the management API refuse each parameter, and other endpoints ignore it."""
+    """Check that delivery and lists of the management API refuse each parameter, and other endpoints ignore it."""
     client, names = ApiClient("admin"), area.scene()
-    if plain(endpoint.path) in management_lists():
+    is_delivery = endpoint.path.split()[-1].startswith(DELIVERY)
+    if is_delivery or plain(endpoint.path) in management_lists():
         for parameter in parameters:
             refused = ask(client, endpoint, names, parameter)
             assert refused.status_code == 422, (parameter, refused.content[:300])

@@ -138,8 +138,8 @@ def test_unknown_names_are_answered_with_the_known_ones() -> None:
         make.webhook(events=["post.eaten"])
 
     assert refused.value.message == (
-        "'post.eaten' is not valid in events. Available: form.submitted, post.created, post.deleted, "
-        "post.published, post.restored, post.updated."
+        "'post.eaten' is not valid in events. Available: form.submitted, content.changed, post.created, "
+        "post.deleted, post.published, post.restored, post.updated."
     )
 
 

@@ -92,12 +92,12 @@ def cache_tags_of(tags: Collection[str]) -> list[str]:
         if kind in ("post", "media") and name:
             words.add(f"{kind}:{UUID(name)}")
         elif kind == "list" and name == ANY_TYPE and not named_types:
-            words |= _all_types()
+            words |= all_type_tags()
         elif kind == "list" and name not in (ANY_TYPE, *named_types):
             words |= {type_tag(name, locale) for locale in settings.CMS_ENV.locales}
     if len(",".join(words)) > MAX_BYTES:
         # Of single posts the types are unknown here, so all of them stand for these posts.
-        words = {word for word in words if not word.startswith(_SINGLE)} | _all_types()
+        words = {word for word in words if not word.startswith(_SINGLE)} | all_type_tags()
     return sorted(words)
 
 
@@ -113,7 +113,8 @@ def public_cache_control(max_age: int) -> str:
     return f"public, max-age={max_age}, stale-while-revalidate={STALE_SECONDS}"
 
 
-def _all_types() -> set[str]:
+def all_type_tags() -> set[str]:
+    """Return the tags of every type in every language."""
     return {
         type_tag(name, locale) for name in post_type_labels() for locale in settings.CMS_ENV.locales
     }
