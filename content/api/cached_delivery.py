@@ -6,7 +6,6 @@ site is not refused.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Mapping
 from typing import Any, ClassVar, Final
 
@@ -19,7 +18,7 @@ from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
 from proofroom.core.api.permissions import PUBLIC, declared_access
-from proofroom.core.api.query import refuse_names
+from proofroom.core.api.query import is_ignored, refuse_names
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.answer_cache import CachedAnswer, answers, etag_of
 from proofroom.core.caching.cache_tags import (
@@ -54,7 +53,6 @@ SCOPE: Final = "public"
 """Name of the rate limit of callers without a delivery token."""
 RATE_OF_TOKENS: Final = "delivery"
 """Name of the rate limit of delivery tokens."""
-_IGNORED_NAME: Final = re.compile(r"utm_.*|gclid|fbclid|msclkid|mc_.*|_.*", re.DOTALL)
 
 
 class _AnsweredParameters(frozenset[str]):
@@ -68,11 +66,6 @@ class _AnsweredParameters(frozenset[str]):
 
 
 ANSWERED_PARAMETERS: Final = _AnsweredParameters()
-
-
-def is_ignored(name: str) -> bool:
-    """Return whether a query parameter is one that campaigns and CDNs append to links."""
-    return _IGNORED_NAME.fullmatch(name) is not None
 
 
 class DeliveredViewSet(ApiViewSet):

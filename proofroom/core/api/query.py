@@ -1,11 +1,12 @@
 """Query parameters as typed values; invalid values raise 422.
 
 Lists of the management API and all reads of the delivery API (`content.api.cached_delivery`) refuse undeclared
-parameters, all other endpoints ignore them.
+parameters, except the ones that campaigns and CDNs append. All other endpoints ignore them.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
@@ -28,6 +29,7 @@ from proofroom.core.validation.moments import parse_moment
 Q = TypeVar("Q", bound=Body)
 _NAME_MAX: Final = 80
 _MAX_REPORTED: Final = 20
+_IGNORED_NAME: Final = re.compile(r"utm_.*|gclid|fbclid|msclkid|mc_.*|_.*", re.DOTALL)
 
 
 def _whole_number(text: str) -> str:
@@ -99,17 +101,23 @@ def moment_in(request: Request, name: str, *, is_end: bool = False) -> datetime 
 def refuse_unknown_parameters(request: Request, view: Any) -> None:
     """Raise `RuleViolation` if a list of the management API is called with an undeclared parameter.
 
-    A misspelled filter would otherwise list everything. Public endpoints are left alone: those of the delivery API
-    refuse on their own, except parameters that other tools append to links, and the others ignore all.
+    A misspelled filter would otherwise list everything. Public endpoints are left alone: the delivery API refuses on
+    its own, and the others ignore all.
     """
     if declared_access(view, view.action) in (PUBLIC, SECRET):
         return
     known = _parameters_of_list(type(view), view.action)  # type: ignore[arg-type]  # classes are hashable
     if known is None:
         return
+    taken = (*known, *_PAGE_PARAMETERS)
     refuse_names(
-        [name for name in request.query_params if name not in (*known, *_PAGE_PARAMETERS)], known
+        [name for name in request.query_params if name not in taken and not is_ignored(name)], known
     )
+
+
+def is_ignored(name: str) -> bool:
+    """Return whether a query parameter is one that campaigns and CDNs append to links."""
+    return _IGNORED_NAME.fullmatch(name) is not None
 
 
 def refuse_names(
