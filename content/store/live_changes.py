@@ -7,7 +7,7 @@ delivered together and have the same cause are told in one.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -139,8 +139,8 @@ def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
     return told
 
 
-def _effects_of(events: Sequence[Event]) -> Iterator[tuple[Event, LiveEffect]]:
-    """Yield what visitors see differently after each event."""
+def _effects_of(events: Sequence[Event]) -> list[tuple[Event, LiveEffect]]:
+    """Return what visitors see differently after each event. At most eight queries for all events of one batch."""
     causes = _causes_of(events)
     found: list[tuple[Event, LiveEffect]] = []
     for event in _with_whole_batches(events):
@@ -148,19 +148,22 @@ def _effects_of(events: Sequence[Event]) -> Iterator[tuple[Event, LiveEffect]]:
         effect = kind.effect(event.payload) if kind is not None and kind.effect else None
         if effect is not None:
             found.append((event, effect))
-    former = _former_states([event for event, effect in found if not effect.was_live])
-    for event, told in found:
-        effect = told if told.was_live else _if_it_was_live(told, former.get(event.pk))
-        if effect is not None and effect.cause == "variation":
-            effect = _at_its_original(event, effect)
-        if effect is None or (effect.cause == "global_module" and not _is_shown(effect.tags[0])):
+    found = _at_their_originals(_only_live(found))
+    slugs = {
+        effect.tags[0].removeprefix("global:")
+        for _event, effect in found
+        if effect.cause == "global_module"
+    }
+    shown = _shown_globals(slugs) if slugs else set()
+    told: list[tuple[Event, LiveEffect]] = []
+    for event, effect in found:
+        if effect.cause == "global_module" and effect.tags[0] not in shown:
             continue
         cause = causes.get(event.cause_id or 0) if event.name == "post.updated" else None
         if event.name == "post.published" and event.via == "system":
             cause = "schedule"
-        if cause is not None:
-            effect = LiveEffect(cause, effect.tags, effect.paths, effect.gone, effect.is_gone)
-        yield event, effect
+        told.append((event, replace(effect, cause=cause) if cause is not None else effect))
+    return told
 
 
 def _causes_of(events: Sequence[Event]) -> Mapping[int, str]:
@@ -184,6 +187,7 @@ def _with_whole_batches(events: Sequence[Event]) -> Iterator[Event]:
 
     They may be more than one transaction delivers, but are told in one event.
     """
+    first: dict[str, int | None] = {}
     for event in events:
         batch = event.payload.get("batch") if event.name == "post.moved" else None
         if not isinstance(batch, str):
@@ -191,78 +195,112 @@ def _with_whole_batches(events: Sequence[Event]) -> Iterator[Event]:
             continue
         near = (event.pk - _BATCH_RANGE, event.pk + _BATCH_RANGE)
         rows = Event.objects.filter(name=event.name, pk__range=near, payload__batch=batch)
-        first = rows.order_by("pk").values_list("pk", flat=True).first()
-        if first == event.pk:
+        if batch not in first:
+            first[batch] = rows.order_by("pk").values_list("pk", flat=True).first()
+        if first[batch] == event.pk:
             yield from rows.order_by("pk")
 
 
-@dataclass(frozen=True, slots=True)
-class _FormerState:
-    """A post before an event. `url` is where visitors saw it, if they did; None if that is not known."""
+def _only_live(effects: Iterable[tuple[Event, LiveEffect]]) -> list[tuple[Event, LiveEffect]]:
+    """Return the effects that visitors see. Two queries, none if all payloads say whether the post was live."""
+    found = list(effects)
+    unsure = [
+        (event, effect)
+        for event, effect in found
+        if not effect.was_live and event.post_id is not None
+    ]
+    running = _running([event.post_id for event, effect in unsure if not effect.gone])
+    formerly = _former_addresses([event.pk for event, effect in unsure if effect.gone])
+    live: list[tuple[Event, LiveEffect]] = []
+    for event, effect in found:
+        if effect.was_live:
+            live.append((event, effect))
+        elif not effect.gone:  # a variation
+            if event.post_id in running:
+                live.append((event, effect))
+        elif event.pk in formerly:
+            address = formerly[event.pk]
+            gone = effect.gone if address is None else (address,)
+            live.append((event, replace(effect, gone=gone)))
+    return live
 
-    was_published: bool
-    url: str | None
-    is_running: bool
+
+def _running(ids: Iterable[UUID | None]) -> set[UUID]:
+    """Return the running variations among posts."""
+    wanted = {id_ for id_ in ids if id_ is not None}
+    running = Post.objects.running().filter(pk__in=wanted)
+    return set(running.values_list("pk", flat=True)) if wanted else set()
 
 
-def _former_states(events: Sequence[Event]) -> Mapping[int, _FormerState]:
-    """Return the states of posts before these events, by the id of the event. At most two queries."""
-    ids = [event.pk for event in events if event.post_id is not None]
-    if not ids:
+def _former_addresses(event_ids: Collection[int]) -> dict[int, str | None]:
+    """Return the addresses at which visitors saw the posts before these events, by id of the event.
+
+    Events before which they saw none are missing; an address is None if the log no longer has it. One query.
+    """
+    if not event_ids:
         return {}
     earlier = Event.objects.filter(
-        ~Q(payload={}), post_id=OuterRef("post_id"), pk__lt=OuterRef("pk"), name__in=_POST_KINDS
-    ).order_by("-pk")[:1]
-    post = Post.objects.filter(pk=OuterRef("post_id"))
-    rows = Event.objects.filter(pk__in=ids).values_list(
+        ~Q(payload={}),
+        post_id=OuterRef("post_id"),
+        pk__lt=OuterRef("pk"),
+        name__in=_POST_KINDS,
+    ).order_by("-pk")
+    rows = Event.objects.filter(pk__in=event_ids).values(
         "pk",
-        Subquery(earlier.values("pk")),
-        Exists(post.filter(published_at__isnull=False)),
-        Exists(Post.objects.running().filter(pk=OuterRef("post_id"))),
+        earlier_name=Subquery(earlier.values("name")[:1]),
+        earlier_payload=Subquery(earlier.values("payload")[:1]),
+        # The activity log may be pruned. A draft with a date was published once.
+        was_published=Exists(
+            Post.objects.filter(pk=OuterRef("post_id"), published_at__isnull=False)
+        ),
     )
-    found = list(rows)
-    before = Event.objects.in_bulk([pk for _event, pk, *_ in found if pk is not None])
-    states: dict[int, _FormerState] = {}
-    for event_id, pk, has_date, is_running in found:
-        last = before.get(pk)
-        if last is None:
-            # The activity log was pruned. A draft with a date was published once.
-            states[event_id] = _FormerState(has_date, None, is_running)
+    found: dict[int, str | None] = {}
+    for row in rows:
+        if row["earlier_name"] is None:
+            if row["was_published"]:
+                found[row["pk"]] = None
             continue
-        was_published = last.name != "post.deleted" and last.payload.get("status") == "published"
-        url = str(last.payload.get("url", ""))
-        states[event_id] = _FormerState(was_published, url, is_running)
-    return states
+        payload = row["earlier_payload"]
+        if row["earlier_name"] != "post.deleted" and payload.get("status") == "published":
+            found[row["pk"]] = str(payload.get("url", ""))
+    return found
 
 
-def _if_it_was_live(effect: LiveEffect, former: _FormerState | None) -> LiveEffect | None:
-    """Return the effect if visitors saw the post before the event; otherwise nothing changed for them."""
-    if former is None:
-        return None
-    if not effect.gone:  # a variation
-        return effect if former.is_running else None
-    if not former.was_published:
-        return None
-    gone = effect.gone if former.url is None else (former.url,)
-    return LiveEffect(effect.cause, effect.tags, gone=gone)
+def _at_their_originals(
+    effects: Iterable[tuple[Event, LiveEffect]],
+) -> list[tuple[Event, LiveEffect]]:
+    """Return the effects, those of variations with the address of the original, where visitors see them.
+
+    One query, none without variations.
+    """
+    found = list(effects)
+    originals = {
+        event.pk: original
+        for event, effect in found
+        if effect.cause == "variation"
+        and (original := parse_uuid(str(event.payload.get("variationOf", "")))) is not None
+    }
+    if not originals:
+        return found
+    shown = published_posts().filter(pk__in=set(originals.values()))
+    paths: dict[UUID, str] = dict(shown.values_list("pk", "path"))
+    placed: list[tuple[Event, LiveEffect]] = []
+    for event, effect in found:
+        original = originals.get(event.pk)
+        if original in paths:
+            tags = tuple(dict.fromkeys((post_tag(original), *effect.tags)))
+            effect = LiveEffect(effect.cause, tags, (paths[original],))
+        placed.append((event, effect))
+    return placed
 
 
-def _at_its_original(event: Event, effect: LiveEffect) -> LiveEffect:
-    """Return the effect of a variation with the address of its original, where visitors see it."""
-    original = parse_uuid(str(event.payload.get("variationOf", "")))
-    if original is None:
-        return effect
-    path = published_posts().filter(pk=original).values_list("path", flat=True).first()
-    if path is None:
-        return effect
-    tags = dict.fromkeys((post_tag(original), *effect.tags))
-    return LiveEffect(effect.cause, tuple(tags), (path,))
-
-
-def _is_shown(tag: str) -> bool:
-    """Return whether a published post places a global module. The names of others are not public."""
-    placed = PostModule.objects.filter(instance__global_slug=tag.removeprefix("global:"))
-    return published_posts().filter(pk__in=placed.values("post_id")).exists()
+def _shown_globals(slugs: Collection[str]) -> set[str]:
+    """Return the tags of the global modules that published posts place. The names of others are not public."""
+    placed = PostModule.objects.filter(
+        instance__global_slug__in=slugs, post__in=published_posts().order_by()
+    )
+    names = placed.order_by().values_list("instance__global_slug", flat=True).distinct()
+    return {global_tag(str(name)) for name in names}
 
 
 def _related_tags(tags: Collection[str]) -> list[str]:
