@@ -6,6 +6,7 @@ creates model instances.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,6 +82,8 @@ _ID_NAMES: Final = frozenset(
 _TIME_NAMES: Final = frozenset({"createdAt", "updatedAt", "publishedAt"})
 _AROUND: Final = frozenset({"ancestors", "seo"})
 """Fields that need the posts above the page."""
+_OF_PAGE: Final = frozenset({"disclosure", "seo"})
+"""Fields that are computed from the content of the post."""
 _OF_GROUP: Final = frozenset({"translations", "seo"})
 """Fields that need the translations."""
 _GROUP: Final = CompiledQuery(
@@ -242,9 +245,31 @@ def _render(
     """Return the answers of posts, or of their running variation with a name, in order."""
     shown = [_shown(row, fields, variation) for row in rows]
     places = [PageLocation(row["path"], row["post_locale"]) for row in rows]
-    around = _load_around(places) if _needs_around(fields) else []
-    bodies = _bodies(shown, fields, text_format)
-    return [_render_one(one, body, fields, around) for one, body in zip(shown, bodies, strict=True)]
+    around = defaultdict[str, list[Neighbour]](list)
+    for post in _load_around(places) if _needs_around(fields) else ():
+        around[post.path].append(post)
+    has_texts = fields is None or not fields.isdisjoint(("modules", "customFields"))
+    has_page = fields is None or not fields.isdisjoint(_OF_PAGE)
+    bodies: list[str] = [one.content["body"] for one in shown]
+    wires: list[JsonObject | None] = [
+        orjson.loads(body) if has_texts or has_page else None for body in bodies
+    ]
+    # The metadata is of the stored texts.
+    members = [_members(one, wire, fields, around) for one, wire in zip(shown, wires, strict=True)]
+    if has_texts:
+        present_texts(
+            [
+                DeliveredContent(one.content_id, one.content["post_type"], wire, body)
+                for one, wire, body in zip(shown, wires, bodies, strict=True)
+                if wire is not None
+            ],
+            text_format,
+        )
+    written = map(orjson.dumps, wires) if has_texts else map(str.encode, bodies)
+    return [
+        _finish(one.row["original_id"], body, more)
+        for one, body, more in zip(shown, written, members, strict=True)
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,26 +295,21 @@ def _shown(row: Row, fields: frozenset[str] | None, variation: str) -> _Shown:
     return _Shown(row, rows[0], arms, arm) if rows else _Shown(row, row, arms, None)
 
 
-def _bodies(
-    shown: Sequence[_Shown], fields: frozenset[str] | None, text_format: TextFormat
-) -> list[bytes]:
-    """Return the JSON of posts with their texts in a format, and the present addresses of links and images."""
-    if fields is not None and fields.isdisjoint(("modules", "customFields")):
-        return [one.content["body"].encode() for one in shown]
-    wires = [orjson.loads(one.content["body"]) for one in shown]
-    present_texts(
-        [
-            DeliveredContent(one.content_id, one.content["post_type"], wire)
-            for one, wire in zip(shown, wires, strict=True)
-        ],
-        text_format,
-    )
-    return [orjson.dumps(wire) for wire in wires]
+@dataclass(frozen=True, slots=True)
+class _Members:
+    """The members of a post that its statement does not write, and the tags of what they name."""
+
+    values: Mapping[str, Any]
+    tags: Sequence[str]
 
 
-def _render_one(
-    shown: _Shown, body: bytes, fields: frozenset[str] | None, loaded: Sequence[Neighbour]
-) -> RenderedAnswer:
+def _members(
+    shown: _Shown,
+    wire: JsonObject | None,
+    fields: frozenset[str] | None,
+    loaded: Mapping[str, Sequence[Neighbour]],
+) -> _Members:
+    """Return the members of a post. `wire` is its parsed body, None if no member needs it."""
     row, content_row, arms = shown.row, shown.content, shown.arms
     members: dict[str, Any] = {}
     if arms:
@@ -301,7 +321,12 @@ def _render_one(
     assets = _assets(content_row)
     locale = row["post_locale"]
     members["media"] = {id_: delivered_asset(asset, locale) for id_, asset in assets.items()}
-    disclosure = _disclosure(content_row) if content_row.get("ai_origins") is not None else None
+    page: Mapping[str, Any] = wire or {}
+    if content_row.get("rest") is not None:
+        page = {**orjson.loads(content_row["rest"]), **page}
+    disclosure = (
+        _disclosure(content_row, page) if content_row.get("ai_origins") is not None else None
+    )
     if disclosure is not None:
         members["disclosure"] = _present_disclosure(disclosure)
     named_terms: list[str] = []
@@ -310,18 +335,15 @@ def _render_one(
         named_terms = [str(term["id"]) for term in terms]
     place = PageLocation(row["path"], locale)
     paths = _paths_around(place) if _needs_around(fields) else []
-    around = [post for post in loaded if post.path in paths]
+    around = [post for path in paths for post in loaded.get(path, ())]
     if paths:
         members["ancestors"] = [
             {"title": post.title, "url": post.path} for post in _ancestors(place, around)
         ]
     if fields is None or "seo" in fields:
-        members["seo"] = _head(content_row, place, assets, around, disclosure)
+        members["seo"] = _head(content_row, page, place, assets, around, disclosure)
     if fields is not None:
         members = {name: value for name, value in members.items() if name in fields}
-    if members:
-        # The body is spliced, not parsed: its closing brace is replaced by the members.
-        body = body[:-1] + (b"," if body != b"{}" else b"") + orjson.dumps(members)[1:]
     tags = [f"post:{row['original_id'].hex}", f"group:{row['group_id'].hex}"]
     tags += [f"post:{arm.post_id.hex}" for arm in arms]
     tags += [f"media:{UUID(id_).hex}" for id_ in assets]
@@ -329,14 +351,23 @@ def _render_one(
     tags += [tag_of_path(path) for path in paths]
     tags += [tag_of_post(post.id) for post in around]
     tags += [tag_of_post(id_) for id_ in _translation_ids(content_row)]
-    tags += marked_tags(tags_in_post(body))
     tags += marked_tags(map(term_tag, named_terms))
-    return RenderedAnswer(row["original_id"], body, frozenset(tags))
+    return _Members(members, tags)
 
 
-def _disclosure(row: Row) -> AiDisclosure:
-    """Return the AI work in a post that discloses it. Parses the body, or the texts if `fields` left them out."""
-    post = orjson.loads(row["texts"] if row.get("texts") is not None else row["body"])
+def _finish(post_id: UUID, body: bytes, members: _Members) -> RenderedAnswer:
+    """Return the answer of a post: its JSON with the other members."""
+    if members.values:
+        # The body is spliced, not parsed: its closing brace is replaced by the members.
+        separator = b"," if body != b"{}" else b""
+        body = body[:-1] + separator + orjson.dumps(members.values)[1:]
+    return RenderedAnswer(
+        post_id, body, frozenset([*members.tags, *marked_tags(tags_in_post(body))])
+    )
+
+
+def _disclosure(row: Row, post: Mapping[str, Any]) -> AiDisclosure:
+    """Return the AI work in a post that discloses it."""
     texts = texts_of(
         post["type"],
         {name: post[name] for name in TEXT_COLUMNS},
@@ -423,13 +454,13 @@ def _translation_ids(row: Row) -> list[str]:
 
 def _head(
     row: Row,
+    wire: Mapping[str, Any],
     place: PageLocation,
     assets: Mapping[str, Asset],
     around: Sequence[Neighbour],
     disclosure: AiDisclosure | None,
 ) -> PageHeadAnswer | None:
-    """Return the metadata of a post's page. Parses the body, or the values that `fields` left out of it."""
-    wire = orjson.loads(row["page"] if row.get("page") is not None else row["body"])
+    """Return the metadata of a post's page. `wire` has at least the columns and modules of the post."""
     post = instance_from_row(
         Post,
         {
@@ -527,16 +558,14 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
     )
     told: dict[str, Combinable] = {}
     # Structured data discloses AI work, too.
-    if fields is None or not fields.isdisjoint(("disclosure", "seo")):
+    if fields is None or not fields.isdisjoint(_OF_PAGE):
         told = disclosure_columns()
         if fields is not None:
-            # The share is of the whole text, which these fields may not contain.
-            names = ("type", "customFields", "modules", *TEXT_COLUMNS)
-            whole = JSONObject(**{name: values[name] for name in names})
-            told["texts"] = Cast(whole, TextField())
-    if fields is not None and "seo" in fields:
-        names = (*COLUMNS, "modules")
-        told["page"] = Cast(JSONObject(**{name: values[name] for name in names}), TextField())
+            # The share of AI is of the whole text, which these fields may not contain.
+            names = {"type", "customFields", "modules", *TEXT_COLUMNS}
+            names |= {*COLUMNS, "modules"} if "seo" in fields else set()
+            rest = JSONObject(**{name: values[name] for name in sorted(names - fields)})
+            told["rest"] = Cast(rest, TextField())
     if fields is None or "terms" in fields:
         terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by("pk")
         told["terms"] = rows_as_text(

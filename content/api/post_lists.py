@@ -255,8 +255,9 @@ def present_modules(
     contents = []
     for row, post in zip(rows, posts, strict=True):
         if "live_modules" in row:
-            post["modules"] = orjson.loads(row["live_modules"])
-            contents.append(DeliveredContent(row["id"], row["type"], post))
+            source = row["live_modules"]
+            post["modules"] = orjson.loads(source)
+            contents.append(DeliveredContent(row["id"], row["type"], post, source))
     present_texts(contents, text_format)
 
 

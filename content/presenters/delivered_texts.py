@@ -5,6 +5,7 @@ Works on the JSON of posts, in place. What is stored stays as it was written.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -27,17 +28,23 @@ from proofroom.definitions.richtext.nodes import gathered
 TextFormat = Literal["json", "html", "markdown"]
 TEXT_FORMATS: Final[tuple[TextFormat, ...]] = get_args(TextFormat)
 _MAX_NESTED: Final = 8
+_PRESENTED: Final = re.compile(r'"type"\s*:\s*"(?:link|image|heading)"')
+"""In the JSON of a post: a mark or a node that is not answered as it is stored."""
 _OWN_IDS: Final = "main"
 """The id that the pages of the site use themselves. Headings get the same ids here and there."""
 
 
 @dataclass(frozen=True, slots=True)
 class DeliveredContent:
-    """The content of a post: its JSON, which may have only some of the fields."""
+    """The content of a post: its JSON, which may have only some of the fields.
+
+    `source`: the text of that JSON. If it shows that no rich text has to be changed, none is walked through.
+    """
 
     post_id: UUID
     post_type: str
     wire: JsonObject
+    source: str = ""
 
 
 def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "json") -> None:
@@ -51,11 +58,15 @@ def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "
     parts: list[_Part] = []
     for post in posts:
         page = _PageIds()
+        is_stored = (
+            text_format == "json" and bool(post.source) and _PRESENTED.search(post.source) is None
+        )
         for part in _parts_of(post):
             parts.append(part)
             found_texts, found_fields = _find(part, page)
-            texts += found_texts
             fields += found_fields
+            if not is_stored:
+                texts += found_texts
     links = {link for text in texts for link in text.links()}
     targets = find_targets(links | {(one.holder, one.href) for one in fields})
     media = _media_ids(texts)
@@ -151,30 +162,54 @@ class _LinkField:
             self.links[self.path] = {"post": _reference(target)}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Text:
-    """A document at `container[key]`."""
+    """A document at `container[key]`, with the nodes that are not answered as they are stored."""
 
     holder: UUID
     container: JsonObject
     key: str
     page: _PageIds
     is_hidden: bool
+    linked: list[tuple[dict[str, Any], list[dict[str, Any]]]] = field(default_factory=list)
+    """Nodes with their marks of links."""
+    images: list[dict[str, Any]] = field(default_factory=list)
+    """Attributes of images."""
+    headings: list[dict[str, Any]] = field(default_factory=list)
+    has_nodes: bool = False
 
     @property
     def document(self) -> dict[str, Any]:
         return cast("dict[str, Any]", self.container[self.key])
 
-    def links(self) -> Iterator[HeldLink]:
-        for node in _nodes(self.document):
-            for mark in _link_marks(node):
-                yield self.holder, mark["attrs"]["href"]
+    def find_nodes(self) -> None:
+        """Find the nodes in the order of reading. Stored documents can have any shape."""
+        if self.has_nodes:
+            return
+        self.has_nodes = True
+        waiting: list[Any] = [self.document]
+        while waiting:
+            node = waiting.pop()
+            if not isinstance(node, dict):
+                continue
+            kind = node.get("type")
+            if kind == "heading":
+                self.headings.append(node)
+            elif kind == "image":
+                attrs = node.get("attrs")
+                if isinstance(attrs, dict) and isinstance(attrs.get("src"), str):
+                    self.images.append(attrs)
+            if "marks" in node and (marks := _link_marks(node)):
+                self.linked.append((node, marks))
+            content = node.get("content")
+            if isinstance(content, list):
+                waiting.extend(reversed(content))
 
-    def images(self) -> Iterator[dict[str, Any]]:
-        for node in _nodes(self.document):
-            attrs = node.get("attrs") if node.get("type") == "image" else None
-            if isinstance(attrs, dict) and isinstance(attrs.get("src"), str):
-                yield attrs
+    def links(self) -> Iterator[HeldLink]:
+        self.find_nodes()
+        for _node, marks in self.linked:
+            for mark in marks:
+                yield self.holder, mark["attrs"]["href"]
 
     def write(
         self,
@@ -184,13 +219,13 @@ class _Text:
     ) -> None:
         # Overridden texts are not shown, so they must not take ids from texts that are.
         used = set(self.page.used) if self.is_hidden else self.page.used
-        for attrs in self.images():
+        for attrs in self.images:
             name = storage_name(attrs["src"])
             attrs["mediaId"] = media.get(name) if name is not None else None
             if attrs["src"].startswith("/"):
                 attrs["src"] = settings.SITE_URL + attrs["src"]
-        for node in _nodes(self.document):
-            for mark in _link_marks(node):
+        for node, marks in self.linked:
+            for mark in marks:
                 href = mark["attrs"]["href"]
                 target = targets.get((self.holder, href))
                 if target is None:
@@ -202,13 +237,14 @@ class _Text:
                     node["marks"].remove(mark)
                 else:
                     del node["marks"]
-            if node.get("type") == "heading" and text_format == "json":
+        if text_format == "json":
+            for node in self.headings:
                 present = node.get("attrs")
                 id_ = unique_heading_id(gathered(node), used)
                 node["attrs"] = {**(present if isinstance(present, dict) else {}), "id": id_}
-        if text_format == "html":
+        elif text_format == "html":
             self.container[self.key] = to_html(self.document, heading_ids=used)
-        elif text_format == "markdown":
+        else:
             self.container[self.key] = to_markdown(self.document)
 
 
@@ -256,19 +292,6 @@ def _texts_and_links(props: type[ModuleProps]) -> Sequence[_Field]:
     ]
 
 
-def _nodes(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Yield the nodes below a document, in the order of reading. Stored documents can have any shape."""
-    waiting: list[Any] = [document]
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, dict):
-            continue
-        yield node
-        content = node.get("content")
-        if isinstance(content, list):
-            waiting.extend(reversed(content))
-
-
 def _link_marks(node: Mapping[str, Any]) -> list[dict[str, Any]]:
     marks = node.get("marks")
     return [
@@ -284,7 +307,7 @@ def _link_marks(node: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _media_ids(texts: Iterable[_Text]) -> Mapping[str, str]:
     """Return the ids of the files that texts show, by the name of the file. One query, none without images."""
     names = {
-        name for text in texts for attrs in text.images() if (name := storage_name(attrs["src"]))
+        name for text in texts for attrs in text.images if (name := storage_name(attrs["src"]))
     }
     found = load_assets_by_name((), names).by_name
     depend_on(*(tag_of_media(asset.pk) for asset in found.values()))

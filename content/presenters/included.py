@@ -183,6 +183,7 @@ class _Loader:
         self.nodes: dict[UUID, _Node] = {}
         self.media_of: dict[UUID, None] = {}
         self.terms_of: dict[UUID, None] = {}
+        self.sources: dict[str, str] = {}
 
     def load(self, nodes: Collection[_Node], tree: Tree) -> None:
         """Load the posts that the nodes lead to, and the posts that these lead to."""
@@ -220,6 +221,7 @@ class _Loader:
         for row in _included_rows(missing) if missing else ():
             wire = listed_post(row)
             wire["customFields"] = orjson.loads(row["custom_text"])
+            self.sources[str(row["id"])] = row["custom_text"]
             wire["taxonomyTermIds"] = orjson.loads(row["terms_text"])
             self.found.posts[str(row["id"])] = wire
             self.nodes.setdefault(
@@ -360,7 +362,7 @@ def load_included(ids: Sequence[UUID], tree: Tree, text_format: TextFormat = "js
     loader.load_media()
     present_texts(
         [
-            DeliveredContent(UUID(id_), wire["type"], wire)
+            DeliveredContent(UUID(id_), wire["type"], wire, loader.sources[id_])
             for id_, wire in loader.found.posts.items()
         ],
         text_format,

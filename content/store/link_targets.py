@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Final, cast
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Q
@@ -17,10 +17,14 @@ from content.document.contents import inside_path
 from content.models import ContentLink, Post
 from content.models.post_check import HREF_MAX
 from content.store.content_links import path_key
+from content.store.linked_posts import padded
 from proofroom.core.batches import batches
 from proofroom.core.caching.content_tags import depend_on, tag_of_path, tag_of_post
+from proofroom.core.database.compiled_queries import CompiledQuery
 
 _BATCH: Final = 200
+_MAX_VALUES: Final = 5_000
+"""Values of one statement. SQLite limits the number of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,31 +86,45 @@ def find_targets(links: Collection[HeldLink]) -> dict[HeldLink, LinkTarget]:
     return found
 
 
-def _remembered(holders: Collection[UUID]) -> dict[HeldLink, UUID]:
-    rows = ContentLink.objects.filter(
-        Q(post__in=holders) | Q(module__in=holders),
+_REMEMBERED: Final = CompiledQuery(
+    lambda posts, modules: ContentLink.objects.filter(
+        Q(post__in=posts) | Q(module__in=modules),
         kind=ContentLink.Kind.PATH,
         target_id__isnull=False,
-    )
+    ).values("post_id", "module_id", "href", "target_id")
+)
+_COLUMNS: Final = ("id", "path", "status", "is_placeholder", "deleted_at")
+_AT_PATHS: Final = CompiledQuery(
+    lambda paths: Post.objects.filter(path__in=paths, variation_of__isnull=True).values(*_COLUMNS)
+)
+_WITH_IDS: Final = CompiledQuery(
+    lambda ids, paths: Post.objects.filter(
+        Q(pk__in=ids) | Q(path__in=paths), variation_of__isnull=True
+    ).values(*_COLUMNS)
+)
+
+
+def _remembered(holders: Collection[UUID]) -> dict[HeldLink, UUID]:
     found: dict[HeldLink, UUID] = {}
-    for row in rows.values_list("post", "module", "href", "target_id"):
-        post, module, href, target = cast("tuple[UUID | None, UUID | None, str, UUID]", row)
-        found[cast(UUID, post or module), href] = target
+    for part in batches(holders, _MAX_VALUES):
+        same = padded(part)
+        for row in _REMEMBERED.rows(same, same):
+            found[row["post_id"] or row["module_id"], row["href"]] = row["target_id"]
     return found
 
 
 def _posts(ids: Collection[UUID], paths: Collection[str]) -> list[LinkTarget]:
+    """Return the posts with these ids or at these paths. One query for 5,000 paths."""
     found: list[LinkTarget] = []
-    # In batches: SQLite limits the number of parameters of a statement.
-    for part in batches([*((id_, None) for id_ in ids), *((None, path) for path in paths)], _BATCH):
-        rows = Post.objects.filter(
-            Q(pk__in=[id_ for id_, _ in part if id_ is not None])
-            | Q(path__in=[path for _, path in part if path is not None]),
-            variation_of__isnull=True,
-        )
-        for id_, path, status, is_placeholder, deleted_at in rows.values_list(
-            "pk", "path", "status", "is_placeholder", "deleted_at"
-        ):
-            is_live = status == "published" and not is_placeholder and deleted_at is None
-            found.append(LinkTarget(id_, path, is_live))
+    wanted = padded(list(ids)) if ids else []
+    for part in batches(paths, _MAX_VALUES):
+        same = padded(part)
+        for row in _WITH_IDS.rows(wanted, same) if wanted else _AT_PATHS.rows(same):
+            is_live = (
+                row["status"] == "published"
+                and not row["is_placeholder"]
+                and row["deleted_at"] is None
+            )
+            found.append(LinkTarget(row["id"], row["path"], is_live))
+        wanted = []
     return found
