@@ -18,7 +18,7 @@ from psycopg import AsyncConnection
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
 
-from benchmarks import floor_pages, floor_track, floor_writes
+from benchmarks import floor_delivery, floor_pages, floor_track, floor_writes
 from benchmarks import floor_sql as sql
 
 Wire = dict[str, Any]
@@ -52,8 +52,12 @@ async def app(scope: Any, receive: Any, send: Any) -> None:
             wire: Wire = await floor_track.track(connection, receive)
         elif staged == "create":
             wire = await floor_writes.create(connection, receive)
+        elif staged == "included":
+            wire = await floor_delivery.listed_with_included(connection)
+        elif post_id and staged == "live":
+            (wire,) = await floor_delivery.whole_posts(connection, [UUID(post_id)])
         elif post_id:
-            wire = await _post(connection, UUID(post_id), staged == "staged")
+            wire = await _staged_post(connection, UUID(post_id))
         else:
             wire = await _list(connection, staged == "staged")
     await _answer(send, b"application/json", orjson.dumps(wire, option=orjson.OPT_UTC_Z))
@@ -135,7 +139,7 @@ def _layer(row: TupleRow | None) -> Wire:
     return {"exists": True, "updatedAt": moment, "updatedBy": by, "version": version}
 
 
-async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
+async def _staged_post(connection: Database, post_id: UUID) -> Wire:
     row = await (await connection.execute(sql.POST, (post_id,))).fetchone()
     assert row is not None
     *values, group, author_id, author, placeholder, original, variation, weight, running = row
@@ -146,22 +150,16 @@ async def _post(connection: Database, post_id: UUID, staged: bool) -> Wire:
     wire["modules"] = [_module(row) for row in modules]
     terms = await (await connection.execute(sql.TERMS, (post_id,))).fetchall()
     wire["taxonomyTermIds"] = [row[0] for row in terms]
-    kind = "staged" if staged else "live"
-    others = await (await connection.execute(sql.OTHERS[kind], (group, post_id))).fetchall()
+    others = await (await connection.execute(sql.OTHERS, (group, post_id))).fetchall()
     wire["translations"] = [{"id": row[0], "locale": row[1]} for row in others]
-    if staged:
-        drafts = await _drafts(connection, [post_id])
-        wire["author"] = {"id": author_id, "username": author}
-        wire["isPlaceholder"] = placeholder
-        wire |= {"variationOf": original, "variation": variation or None, "weight": weight}
-        wire["running"] = running if original is not None else None
-        wire["layers"] = _layers(drafts, post_id)
-        for module in wire["modules"]:
-            module["schema"] = SCHEMAS[module["type"]]
-            for name in ("reviewProps", "reviewOverrides", "aiReviewProps", "aiReviewOverrides"):
-                module[name] = None
-    else:
-        wire.pop("version")
-        wire.pop("publishAt")
-        wire["media"] = {}  # the seeded posts show none
+    drafts = await _drafts(connection, [post_id])
+    wire["author"] = {"id": author_id, "username": author}
+    wire["isPlaceholder"] = placeholder
+    wire |= {"variationOf": original, "variation": variation or None, "weight": weight}
+    wire["running"] = running if original is not None else None
+    wire["layers"] = _layers(drafts, post_id)
+    for module in wire["modules"]:
+        module["schema"] = SCHEMAS[module["type"]]
+        for name in ("reviewProps", "reviewOverrides", "aiReviewProps", "aiReviewOverrides"):
+            module[name] = None
     return wire

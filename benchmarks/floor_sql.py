@@ -50,9 +50,35 @@ POST: Final = f"""
     FROM content_post p LEFT JOIN proofroom_accounts_user u ON u.id = p.author_id
     WHERE p.id = %s AND deleted_at IS NULL
 """  # noqa: S608
+PUBLISHED: Final = f"""
+    SELECT {_COLUMNS}, p.meta_title, p.meta_description, p.canonical_url, p.publish_at,
+        p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text, p.translation_group
+    FROM content_post p WHERE p.id = ANY(%s) AND {LIVE}
+"""  # noqa: S608
+CARDS: Final = f"""
+    SELECT {_COLUMNS}, p.custom_fields::text FROM content_post p WHERE p.id = ANY(%s) AND {LIVE}
+"""  # noqa: S608
+TERMS_OF: Final = """
+    SELECT l.post_id, t.id, t.taxonomy, t.slug, t.name, t.order_index, t.locale, t.parent_id
+    FROM post_taxonomy_terms l JOIN proofroom_taxonomies_term t ON t.id = l.term_id
+    WHERE l.post_id = ANY(%s) ORDER BY t.id
+"""
+MEDIA_OF: Final = """
+    SELECT r.holder_id, r.path, a.id, a.file, a.mime, a.status, a.width, a.height, a.variants,
+        a.dark_variants, a.focal_x, a.focal_y, a.alt_text
+    FROM media_mediareference r JOIN media_asset a ON a.id = r.asset_id
+    WHERE r.holder_kind = 'post' AND r.layer = 'live' AND r.holder_id = ANY(%s) ORDER BY a.id
+"""
+OTHERS_OF: Final = f"""
+    SELECT translation_group, id, locale, title, path FROM content_post
+    WHERE {LIVE} AND translation_group = ANY(%s) ORDER BY locale
+"""  # noqa: S608
+AROUND: Final = f"""
+    SELECT id, locale, title, path FROM content_post WHERE {LIVE} AND path = ANY(%s)
+    ORDER BY published_at, id
+"""  # noqa: S608
 TERMS: Final = "SELECT term_id FROM post_taxonomy_terms WHERE post_id = %s ORDER BY term_id"
-OTHERS: Final = {
-    kind: f"SELECT id, locale FROM content_post WHERE {where} AND translation_group = %s "  # noqa: S608
-    "AND id <> %s ORDER BY locale"
-    for kind, where in _WHERE.items()
-}
+OTHERS: Final = f"""
+    SELECT id, locale FROM content_post WHERE {_ALL} AND translation_group = %s AND id <> %s
+    ORDER BY locale
+"""  # noqa: S608
