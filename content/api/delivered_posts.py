@@ -30,7 +30,7 @@ from content.api.page_heads import (
 )
 from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
-from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
+from content.presenters.delivered_texts import StoredContent, TextFormat, present_stored
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
@@ -251,21 +251,20 @@ def _render(
     has_texts = fields is None or not fields.isdisjoint(("modules", "customFields"))
     has_page = fields is None or not fields.isdisjoint(_OF_PAGE)
     bodies: list[str] = [one.content["body"] for one in shown]
-    wires: list[JsonObject | None] = [
-        orjson.loads(body) if has_texts or has_page else None for body in bodies
-    ]
+    wires: list[JsonObject | None] = [orjson.loads(body) if has_page else None for body in bodies]
     # The metadata is of the stored texts.
     members = [_members(one, wire, fields, around) for one, wire in zip(shown, wires, strict=True)]
+    written = [*map(str.encode, bodies)]
     if has_texts:
-        present_texts(
-            [
-                DeliveredContent(one.content_id, one.content["post_type"], wire, body)
-                for one, wire, body in zip(shown, wires, bodies, strict=True)
-                if wire is not None
-            ],
-            text_format,
-        )
-    written = map(orjson.dumps, wires) if has_texts else map(str.encode, bodies)
+        contents = [
+            StoredContent(one.content_id, one.content["post_type"], body, wire)
+            for one, body, wire in zip(shown, bodies, wires, strict=True)
+        ]
+        presented = present_stored(contents, text_format)
+        written = [
+            orjson.dumps(content) if content is not None else body
+            for content, body in zip(presented, written, strict=True)
+        ]
     return [
         _finish(one.row["original_id"], body, more)
         for one, body, more in zip(shown, written, members, strict=True)

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 
 from content import presenters
 from content.models import Layer, Post, Status
-from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
+from content.presenters.delivered_texts import StoredContent, TextFormat, present_stored
 from content.store import post_queries, search
 from content.store.list_filters import OrderKey, order_by_keys
 from content.store.media_usage import media_of
@@ -252,13 +252,16 @@ def present_modules(
     rows: Sequence[Row], posts: Sequence[presenters.Wire], text_format: TextFormat
 ) -> None:
     """Replace the modules of listed posts by their form of the delivery API."""
-    contents = []
-    for row, post in zip(rows, posts, strict=True):
-        if "live_modules" in row:
-            source = row["live_modules"]
-            post["modules"] = orjson.loads(source)
-            contents.append(DeliveredContent(row["id"], row["type"], post, source))
-    present_texts(contents, text_format)
+    with_modules = [
+        (row, post) for row, post in zip(rows, posts, strict=True) if "live_modules" in row
+    ]
+    contents = [
+        StoredContent(row["id"], row["type"], row["live_modules"]) for row, _ in with_modules
+    ]
+    presented = present_stored(contents, text_format)
+    for (_row, post), content in zip(with_modules, presented, strict=True):
+        if content is not None:
+            post["modules"] = content["modules"]
 
 
 def select_fields(wire: presenters.Wire, fields: Collection[str]) -> presenters.Wire:

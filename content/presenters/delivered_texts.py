@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import blake2b
 from typing import Any, Final, Literal, cast, get_args
 from uuid import UUID
 
+import orjson
 from django.conf import settings
 
 from content.store.link_targets import HeldLink, LinkTarget, find_targets
@@ -47,36 +49,84 @@ class DeliveredContent:
     source: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class StoredContent:
+    """The content of a post as the JSON text that the database wrote, and `wire`, the same parsed, where it is."""
+
+    post_id: UUID
+    post_type: str
+    text: str
+    wire: JsonObject | None = None
+
+    def find(self, text_format: TextFormat) -> _Found:
+        wire = orjson.loads(self.text) if self.wire is None else self.wire
+        content = wire if isinstance(wire, dict) else {"modules": wire}
+        source = self.text if text_format == "json" else ""
+        return _find_in(DeliveredContent(self.post_id, self.post_type, content, source))
+
+
+_PlainLinks = dict[tuple[UUID, bytes], frozenset[HeldLink]]
+_plain_links: Final[_PlainLinks] = {}
+"""The links of contents that are answered as they are stored unless a link leads to a post."""
+_MOST_PLAIN: Final = 5_000
+
+
+def present_stored(
+    posts: Sequence[StoredContent], text_format: TextFormat = "json"
+) -> list[JsonObject | None]:
+    """Return the contents of posts in the form of the delivery API; None for each that is answered as it is stored.
+
+    Without `wire`, most such contents are not even parsed. Otherwise like `present_texts`.
+    """
+    keys = [(one.post_id, blake2b(one.text.encode(), digest_size=16).digest()) for one in posts]
+    found: list[_Found | None] = []
+    links: list[frozenset[HeldLink]] = []
+    for one, key in zip(posts, keys, strict=True):
+        known = _plain_links.get(key) if text_format == "json" else None
+        content = one.find(text_format) if known is None else None
+        if content is not None and content.is_plain and text_format == "json":
+            if len(_plain_links) >= _MOST_PLAIN:
+                _plain_links.clear()
+            _plain_links[key] = content.links
+        found.append(content)
+        links.append(known if content is None else content.links)  # type: ignore[arg-type]  # one of them
+    targets = find_targets(frozenset().union(*links))
+    for place, one in enumerate(posts):
+        content = found[place]
+        is_plain = content is None or (content.is_plain and text_format == "json")
+        if is_plain and targets.keys().isdisjoint(links[place]):
+            found[place] = None
+        elif content is None:
+            found[place] = one.find(text_format)
+    _write([one for one in found if one is not None], targets, text_format)
+    return [one.post.wire if one is not None else None for one in found]
+
+
 def present_texts(posts: Sequence[DeliveredContent], text_format: TextFormat = "json") -> None:
     """Change the modules and custom fields of posts to the form of the delivery API.
 
     At most three queries for all posts, none for posts without links of the site and images in texts. The answer
     that is being built depends on what is linked.
     """
-    texts: list[_Text] = []
-    fields: list[_LinkField] = []
-    parts: list[_Part] = []
-    for post in posts:
-        page = _PageIds()
-        is_stored = (
-            text_format == "json" and bool(post.source) and _PRESENTED.search(post.source) is None
-        )
-        for part in _parts_of(post):
-            parts.append(part)
-            found_texts, found_fields = _find(part, page)
-            fields += found_fields
-            if not is_stored:
-                texts += found_texts
-    links = {link for text in texts for link in text.links()}
-    targets = find_targets(links | {(one.holder, one.href) for one in fields})
+    found = [
+        _find_in(post if text_format == "json" else replace(post, source="")) for post in posts
+    ]
+    _write(found, find_targets(frozenset().union(*(one.links for one in found))), text_format)
+
+
+def _write(
+    found: Sequence[_Found], targets: Mapping[HeldLink, LinkTarget], text_format: TextFormat
+) -> None:
+    texts = [text for one in found for text in one.texts]
     media = _media_ids(texts)
     for text in texts:
         text.write(targets, media, text_format)
-    for one in fields:
-        one.write(targets)
-    for part in parts:
-        if part.module is not None and part.links:
-            part.module["links"] = part.links
+    for one in found:
+        for link_field in one.fields:
+            link_field.write(targets)
+        for part in one.parts:
+            if part.module is not None and part.links:
+                part.module["links"] = part.links
 
 
 def present_global(
@@ -94,6 +144,45 @@ def present_global(
     wire["props"] = module["props"]
     if "links" in module:
         wire["links"] = module["links"]
+
+
+@dataclass(slots=True)
+class _Found:
+    """The values of a content that may be answered otherwise than they are stored."""
+
+    post: DeliveredContent
+    texts: list[_Text] = field(default_factory=list)
+    fields: list[_LinkField] = field(default_factory=list)
+    parts: list[_Part] = field(default_factory=list)
+    is_completed: bool = False
+    """True if modules got fields that their definition has now."""
+
+    @property
+    def links(self) -> frozenset[HeldLink]:
+        in_texts = {link for text in self.texts for link in text.links()}
+        return frozenset(in_texts | {(one.holder, one.href) for one in self.fields})
+
+    @property
+    def is_plain(self) -> bool:
+        """Return whether it is answered as it is stored in the format `json`, unless a link leads to a post."""
+        return not self.is_completed and not any(
+            text.images or text.headings for text in self.texts
+        )
+
+
+def _find_in(post: DeliveredContent) -> _Found:
+    found = _Found(post)
+    page = _PageIds()
+    is_stored = bool(post.source) and _PRESENTED.search(post.source) is None
+    for part in _parts_of(found):
+        found.parts.append(part)
+        texts, fields = _find(part, page)
+        found.fields += fields
+        if not is_stored:
+            found.texts += texts
+    for text in found.texts:
+        text.find_nodes()
+    return found
 
 
 @dataclass(slots=True)
@@ -120,7 +209,8 @@ class _Part:
     hidden: frozenset[str] = frozenset()
 
 
-def _parts_of(post: DeliveredContent) -> Iterator[_Part]:
+def _parts_of(found: _Found) -> Iterator[_Part]:
+    post = found.post
     custom, post_type = post.wire.get("customFields"), post_types.get(post.post_type)
     if isinstance(custom, dict) and post_type is not None:
         yield _Part(post.post_id, post_type.CustomFields, custom, "customFields", {})
@@ -131,6 +221,7 @@ def _parts_of(post: DeliveredContent) -> Iterator[_Part]:
             continue
         if not wire["props"].keys() >= props_of(definition.Props).keys():
             # Stored before the definition got these fields.
+            found.is_completed = True
             wire["props"] = {**definition.default_props(), **wire["props"]}
         links: JsonObject = {}
         overrides = wire["overrides"] or {}
@@ -176,7 +267,6 @@ class _Text:
     images: list[dict[str, Any]] = field(default_factory=list)
     """Attributes of images."""
     headings: list[dict[str, Any]] = field(default_factory=list)
-    has_nodes: bool = False
 
     @property
     def document(self) -> dict[str, Any]:
@@ -184,9 +274,6 @@ class _Text:
 
     def find_nodes(self) -> None:
         """Find the nodes in the order of reading. Stored documents can have any shape."""
-        if self.has_nodes:
-            return
-        self.has_nodes = True
         waiting: list[Any] = [self.document]
         while waiting:
             node = waiting.pop()
@@ -206,7 +293,6 @@ class _Text:
                 waiting.extend(reversed(content))
 
     def links(self) -> Iterator[HeldLink]:
-        self.find_nodes()
         for _node, marks in self.linked:
             for mark in marks:
                 yield self.holder, mark["attrs"]["href"]

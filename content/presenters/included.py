@@ -126,11 +126,14 @@ class Included:
         """Return a post of the answer with its members about what was included."""
         found = {**wire, **self.relations.get(post_id, {})}
         if self.module_posts and "modules" in found:
+            modules = found["modules"]
+            if isinstance(modules, orjson.Fragment):
+                modules = orjson.loads(orjson.dumps(modules))
             found["modules"] = [
                 {**module, "posts": self.module_posts[module["postModuleId"]]}
                 if module["postModuleId"] in self.module_posts
                 else module
-                for module in found["modules"]
+                for module in modules
             ]
         return found
 
