@@ -16,7 +16,7 @@ from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.content_version_cache import LiveState
 from proofroom.core.json import Json
 
-LONGEST_KEY: Final = 500
+LONGEST_KEY: Final = 2_000
 _OVERHEAD_BYTES: Final = 300
 _TAG_BYTES: Final = 150
 
