@@ -154,7 +154,7 @@ def require_same(product: Server, floor: Server, seeded: Seeded, cookie: Mapping
         ("/api/public/posts", "/live"),
         (f"/api/public/posts/{live}", f"/live/{live}"),
     ):
-        difference = _difference(_json(product, path, cookie), _json(floor, bare, {}), "")
+        difference = find_difference(_json(product, path, cookie), _json(floor, bare, {}), "")
         if difference:
             raise SystemExit(f"The floor answers something else than {path}: {difference}")
     # The floor's pages have no template, so compare only the posts they link to.
@@ -168,15 +168,16 @@ def _linked(server: Server, path: str) -> set[str]:
         return set(re.findall(r"/post-\d+", response.read().decode()))
 
 
-def _difference(ours: Any, bare: Any, at: str) -> str:
+def find_difference(ours: Any, bare: Any, at: str) -> str:
+    """Return the place and the values of the first difference; empty if there is none."""
     if isinstance(ours, dict) and isinstance(bare, dict):
         if ours.keys() != bare.keys():
             return f"{at}: {sorted(ours.keys() ^ bare.keys())}"
-        found = (_difference(ours[name], bare[name], f"{at}.{name}") for name in ours)
+        found = (find_difference(ours[name], bare[name], f"{at}.{name}") for name in ours)
         return next(filter(None, found), "")
     if isinstance(ours, list) and isinstance(bare, list) and len(ours) == len(bare):
         pairs = zip(ours, bare, strict=True)
-        return next(filter(None, (_difference(*pair, f"{at}[]") for pair in pairs)), "")
+        return next(filter(None, (find_difference(*pair, f"{at}[]") for pair in pairs)), "")
     # Times may have milliseconds or microseconds.
     same = ours == bare or (at.endswith(("At", ".at")) and str(ours)[:19] == str(bare)[:19])
     return "" if same else f"{at}: {ours!r} and {bare!r}"

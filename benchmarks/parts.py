@@ -85,6 +85,34 @@ def _reading(run: Run) -> None:
     measuring.show(chosen, found, run.report)
 
 
+def _delivery(run: Run) -> None:
+    from benchmarks import delivery, measuring, sessions
+    from benchmarks.list_changes import list_changes
+
+    sizes = run.sizes
+    seeded = run.seed(min(sizes.posts, sizes.delivered_posts))
+    delivery.add_relations(seeded)
+    environ = {"FLOOR_DATABASE": run.url, "FLOOR_SCHEMAS": str(sessions.schemas(run.folder))}
+    with (
+        servers.product({"THROTTLE_PUBLIC": "600/minute"}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
+    ):
+        delivery.require_same(product, floor)
+        delivery.build_site(product, run.report, len(seeded.published))
+    with (
+        servers.product({}, sizes.workers) as product,
+        servers.floor(environ, sizes.workers) as floor,
+        list_changes(run.url, []) as change,
+    ):
+        rounds = measuring.Rounds(
+            sizes.rounds, sizes.seconds, sizes.connections, sizes.warm_seconds, sizes.least_requests
+        )
+        chosen = delivery.endpoints(change)
+        found = rounds.measure(chosen, delivery.floors(change), product, floor)
+    run.say_rounds(f"{sizes.delivered_posts:,} posts, {sizes.rounds} rounds of {sizes.seconds:g} s")
+    measuring.show(chosen, found, run.report)
+
+
 def _webhooks(run: Run) -> None:
     from benchmarks import webhooks
 
@@ -276,6 +304,7 @@ class Part:
 
 PARTS: Final = {
     "reading": Part("Reading", _reading, has_only=True),
+    "delivery": Part("Delivery of related things and of a whole site", _delivery),
     "writing": Part("Writing", _writing),
     "requests": Part("Statements and memory of single requests", _requests),
     "search": Part("Search", _search),

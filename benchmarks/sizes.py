@@ -36,6 +36,7 @@ class Sizes:
     analytics_probe: int = 20_000
     copied: tuple[int, ...] = (100, 5_000)
     admin_posts: int = 300
+    delivered_posts: int = 2_900
     fixed_posts: int = 100
     soak_posts: int = 1_000
     write_rounds: int = 9
@@ -70,6 +71,7 @@ TINY: Final = Sizes(
     analytics_probe=200,
     copied=(100,),
     admin_posts=60,
+    delivered_posts=200,
     fixed_posts=100,
     soak_posts=60,
     write_rounds=5,
