@@ -110,6 +110,13 @@ def focal_point(asset: Asset) -> FocalPoint | None:
     return {"x": asset.focal_x, "y": asset.focal_y}
 
 
+ASSET_COLUMNS: Final = (
+    "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
+    "alt_text", "alt_texts", "is_decorative",
+)  # fmt: skip
+"""Columns that `delivered_asset` and `site_image` need."""
+
+
 def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
     """Return an asset of a post in the delivery API's format, in a language. Variants only if they are ready."""
     is_ready = asset.status == AssetStatus.READY

@@ -13,13 +13,12 @@ from rest_framework.response import Response
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.api.delivered_globals import ALT_TEXT_PARAMETERS
-from content.api.delivered_posts import ASSET_COLUMNS
 from content.api.delivery import DeliveredMediaAnswer
 from content.models import PostModule
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import shown_posts
 from media.models import LIVE, Asset, MediaReference
-from media.presenters import delivered_asset
+from media.presenters import ASSET_COLUMNS, delivered_asset
 from proofroom.core.api.answer import described
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in

@@ -43,7 +43,7 @@ from content.store.linked_posts import Neighbour, padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from media.models import LIVE, Asset, MediaReference
-from media.presenters import delivered_asset, site_image
+from media.presenters import ASSET_COLUMNS, delivered_asset, site_image
 from proofroom.core.caching.cache_tags import marked_tags, tags_in_post, term_tag
 from proofroom.core.caching.content_tags import (
     depend_on,
@@ -69,10 +69,6 @@ COLUMNS: Final[Mapping[str, str]] = {
     "publishedAt": "published_at",
 }
 """Columns of a post by API name."""
-ASSET_COLUMNS: Final = (
-    "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
-    "alt_text", "alt_texts", "is_decorative",
-)  # fmt: skip
 _NONE: Final = "[]"
 _ID_KINDS: Final = ("media", "post-reference")
 _TERM_COLUMNS: Final = ("id", "taxonomy", "slug", "name", "locale", "order_index")

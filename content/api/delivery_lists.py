@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, Final, cast
 
 import orjson
+from django.conf import settings
 from django.db.models import Count, QuerySet
 
 from content import presenters
@@ -54,21 +55,45 @@ def list_asked_posts(
     order = query.order
     if query.cursor is not None and order is None:
         order = default_order()
-    posts = apply_conditions(post_queries.published_posts(), query.conditions)
-    if query.ids is not None:
-        posts = posts.filter(pk__in=query.ids)
-    found = post_lists.filter_posts(request, posts, staged=False, order=order)
-    if total is None:
-        total = RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
-    answer, rows = _page(request, query, found, order, total)
+    found: QuerySet[Post] | RankedInstances[Post] | None = None
+    if (
+        query.has_all_posts
+        and not query.facets
+        and not post_lists.filters_of(request, staged=False)
+    ):
+        # The page of a list without filters is compiled once, and counts the posts itself.
+        page = page_of(request)
+        rows, total = post_queries.page_of(
+            settings.CMS_ENV.default_locale,
+            post_lists.ordering_of(request),
+            page.slice,
+            only_published=True,
+            total=total,
+        )
+        answer = page.envelope(rows, total)
+    else:
+        posts = apply_conditions(post_queries.published_posts(), query.conditions)
+        if query.ids is not None:
+            posts = posts.filter(pk__in=query.ids)
+        found = post_lists.filter_posts(request, posts, staged=False, order=order)
+        if total is None:
+            total = (
+                RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
+            )
+        answer, rows = _page(request, query, found, order, total)
     wires = _wires(rows, fields, listed, text_format)
     wires = post_lists.mark_fallbacks(wires, rows, request.query_params)
     if query.include is not None:
-        included = load_included([row["id"] for row in rows], query.include, text_format)
+        included = load_included(
+            [row["id"] for row in rows],
+            query.include,
+            text_format,
+            {row["id"]: row["live_modules"] for row in rows if "live_modules" in row},
+        )
         wires = [included.add_to(row["id"], wire) for row, wire in zip(rows, wires, strict=True)]
         answer["included"] = included.as_wire()
     answer["data"] = cast(Any, wires)
-    if query.facets:
+    if query.facets and found is not None:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
         answer["facets"] = {name: counts[name](matching.order_by()) for name in query.facets}

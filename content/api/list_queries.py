@@ -109,13 +109,13 @@ class ListQuery:
 
     @property
     def is_plain(self) -> bool:
+        return self.has_all_posts and not self.facets and self.include is None
+
+    @property
+    def has_all_posts(self) -> bool:
+        """Return whether it only asks for a page of the list in a usual order."""
         return (
-            not self.conditions
-            and self.ids is None
-            and self.order is None
-            and self.cursor is None
-            and not self.facets
-            and self.include is None
+            not self.conditions and self.ids is None and self.order is None and self.cursor is None
         )
 
 

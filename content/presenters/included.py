@@ -19,14 +19,20 @@ from content.models import PostTerm
 from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.presenters.posts import Wire, listed_post
 from content.store import post_queries
-from content.store.linked_posts import MAX_LISTS, Linked, LinkedPostsRequest, load_linked_posts
+from content.store.linked_posts import (
+    MAX_LISTS,
+    Linked,
+    LinkedPostsRequest,
+    load_linked_posts,
+    padded,
+)
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
-from media.models import LIVE, MediaReference
-from media.presenters import delivered_asset
+from media.models import LIVE, Asset, MediaReference
+from media.presenters import ASSET_COLUMNS, delivered_asset
 from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_media, tag_of_post
-from proofroom.core.database.compiled_queries import CompiledQuery, Row
+from proofroom.core.database.compiled_queries import CompiledQuery, Row, related_from_row
 from proofroom.core.database.json_text import JSONValue, rows_as_text
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
@@ -118,6 +124,8 @@ class Included:
     terms: dict[str, Wire] = field(default_factory=dict)
     relations: dict[UUID, Wire] = field(default_factory=lambda: defaultdict(dict))
     module_posts: dict[str, list[str]] = field(default_factory=dict)
+    modules: Mapping[UUID, Sequence[JsonObject]] = field(default_factory=dict)
+    """The modules of the posts of the answer, as they are stored."""
 
     def as_wire(self) -> JsonObject:
         return cast(JsonObject, {"posts": self.posts, "media": self.media, "terms": self.terms})
@@ -128,7 +136,8 @@ class Included:
         if self.module_posts and "modules" in found:
             modules = found["modules"]
             if isinstance(modules, orjson.Fragment):
-                modules = orjson.loads(orjson.dumps(modules))
+                # Answered as they are stored.
+                modules = self.modules[post_id]
             found["modules"] = [
                 {**module, "posts": self.module_posts[module["postModuleId"]]}
                 if module["postModuleId"] in self.module_posts
@@ -153,17 +162,44 @@ def _with_parts(posts: QuerySet[Any], parts: frozenset[post_queries.Part]) -> Qu
     return posts.order_by().values(*columns, **post_queries.part_columns(parts))
 
 
-def _included_rows(ids: Collection[UUID]) -> list[Row]:
-    terms = PostTerm.objects.filter(post=OuterRef("pk")).order_by("term_id")
-    rows = post_queries.listed_rows(published_posts().filter(pk__in=ids).order_by("pk"))
-    return list(
-        rows.annotate(
-            group_key=F("translation_group"),
-            parent_key=F("parent_id"),
-            custom_text=Cast("custom_fields", TextField()),
-            terms_text=rows_as_text(terms.values(entry=JSONValue("term_id"))),
-        )
+_INCLUDED_POSTS: Final = CompiledQuery(
+    lambda ids: post_queries.listed_rows(
+        published_posts().filter(pk__in=ids).order_by("pk")
+    ).annotate(
+        group_key=F("translation_group"),
+        parent_key=F("parent_id"),
+        custom_text=Cast("custom_fields", TextField()),
+        terms_text=rows_as_text(
+            PostTerm.objects.filter(post=OuterRef("pk"))
+            .order_by("term_id")
+            .values(entry=JSONValue("term_id"))
+        ),
     )
+)
+_TERM_COLUMNS: Final = ("id", "taxonomy", "slug", "name", "locale", "parent_id")
+_TERMS: Final = CompiledQuery(
+    lambda ids, names: (
+        PostTerm.objects.filter(post__in=ids, term__taxonomy__in=names)
+        .order_by("term_id")
+        .values("post_id", *(f"term__{name}" for name in _TERM_COLUMNS))
+    )
+)
+_FILES: Final = CompiledQuery(
+    lambda roots, others, shared: (
+        MediaReference.objects.filter(
+            Q(holder_kind=POST, holder_id__in=roots)
+            | Q(holder_kind=POST, holder_id__in=others, path__startswith="post.")
+            | Q(holder_kind=GLOBAL, holder_id__in=shared),
+            layer=LIVE,
+        )
+        .order_by("asset_id")
+        .values("holder_id", "asset__id", *(f"asset__{name}" for name in ASSET_COLUMNS))[
+            : MAX_MEDIA + 1
+        ]
+    )
+)
+_NO_ID: Final = UUID(int=0)
+"""In place of ids where there are none, because a statement with an empty list is not sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +257,7 @@ class _Loader:
                 "include",
                 f"This would include more than {MAX_POSTS:,} posts. Ask for fewer posts a page.",
             )
-        for row in _included_rows(missing) if missing else ():
+        for row in _INCLUDED_POSTS.rows(padded(list(missing))) if missing else ():
             wire = listed_post(row)
             wire["customFields"] = orjson.loads(row["custom_text"])
             self.sources[str(row["id"])] = row["custom_text"]
@@ -292,16 +328,13 @@ class _Loader:
         if not self.terms_of:
             return
         terms: dict[UUID, list[str]] = {id_: [] for id_ in self.terms_of}
-        rows = PostTerm.objects.filter(
-            post__in=list(self.terms_of), term__taxonomy__in=taxonomies.names()
-        )
-        for row in rows.select_related("term").order_by("term_id"):
-            node = self.nodes[row.post_id]
-            terms[row.post_id].append(str(row.term_id))
-            add_cache_tags(term_tag(row.term_id))
-            self.found.terms.setdefault(
-                str(row.term_id), term_wire(row.term, node.type, node.locale)
-            )
+        for row in _TERMS.rows(padded(list(self.terms_of)), padded(sorted(taxonomies.names()))):
+            node, term_id = self.nodes[row["post_id"]], row["term__id"]
+            terms[node.id].append(str(term_id))
+            if str(term_id) not in self.found.terms:
+                add_cache_tags(term_tag(term_id))
+                if (term := related_from_row(Term, row, "term")) is not None:
+                    self.found.terms[str(term_id)] = term_wire(term, node.type, node.locale)
         for id_, ids in terms.items():
             if self.nodes[id_].is_root:
                 self.found.relations[id_]["taxonomyTermIds"] = ids
@@ -320,34 +353,36 @@ class _Loader:
             for shared in self.nodes[id_].global_ids:
                 locales.setdefault(UUID(shared), self.nodes[id_].locale)
         shared_ids = [id_ for id_ in locales if id_ not in self.media_of]
-        uses = MediaReference.objects.filter(
-            Q(holder_kind=POST, holder_id__in=roots)
-            | Q(holder_kind=POST, holder_id__in=others, path__startswith="post.")
-            | Q(holder_kind=GLOBAL, holder_id__in=shared_ids),
-            layer=LIVE,
-        )
-        places = {id_: place for place, id_ in enumerate(locales)}
-        listed = list(uses.select_related("asset").order_by("asset_id")[: MAX_MEDIA + 1])
+        listed = _FILES.rows(*(padded(ids or [_NO_ID]) for ids in (roots, others, shared_ids)))
         if len(listed) > MAX_MEDIA:
             raise _too_dear(
                 "include", f"These posts use more than {MAX_MEDIA:,} files. Ask for fewer posts."
             )
-        for use in sorted(listed, key=lambda use: places[use.holder_id]):
-            if str(use.asset_id) not in self.found.media:
-                depend_on(tag_of_media(use.asset_id))
-                self.found.media[str(use.asset_id)] = delivered_asset(
-                    use.asset, locales[use.holder_id]
-                )
+        places = {id_: place for place, id_ in enumerate(locales)}
+        for use in sorted(listed, key=lambda use: places[use["holder_id"]]):
+            if (asset_id := str(use["asset__id"])) in self.found.media:
+                continue
+            depend_on(tag_of_media(use["asset__id"]))
+            if (asset := related_from_row(Asset, use, "asset")) is not None:
+                self.found.media[asset_id] = delivered_asset(asset, locales[use["holder_id"]])
 
 
-def load_included(ids: Sequence[UUID], tree: Tree, text_format: TextFormat = "json") -> Included:
+def load_included(
+    ids: Sequence[UUID],
+    tree: Tree,
+    text_format: TextFormat = "json",
+    modules_of: Mapping[UUID, str] | None = None,
+) -> Included:
     """Return what published posts lead to, with rich text in a format.
 
-    The number of queries depends on the relations, not on the posts.
+    `modules_of`: the stored modules of all posts as JSON, if they were read already. The number of queries depends on
+    the relations, not on the posts.
     """
     loader = _Loader()
-    statement = _ROOTS if "modules.posts" in tree else _ROOTS_WITHOUT_MODULES
-    rows = {row["id"]: row for row in statement.rows(list(ids))}
+    has_modules = "modules.posts" in tree
+    known = modules_of or {}
+    statement = _ROOTS if has_modules and not known else _ROOTS_WITHOUT_MODULES
+    rows = {row["id"]: row for row in statement.rows(padded(list(ids)) if ids else [])}
     for id_ in ids:
         if (row := rows.get(id_)) is not None:
             loader.nodes[id_] = _Node(
@@ -357,9 +392,12 @@ def load_included(ids: Sequence[UUID], tree: Tree, text_format: TextFormat = "js
                 row["parent_id"],
                 row["translation_group"],
                 is_root=True,
-                modules=orjson.loads(row.get("live_modules", "[]")),
+                modules=orjson.loads(row.get("live_modules") or known.get(id_, "[]"))
+                if has_modules
+                else (),
                 global_ids=orjson.loads(row["global_ids"]),
             )
+    loader.found.modules = {id_: node.modules for id_, node in loader.nodes.items()}
     loader.load(list(loader.nodes.values()), tree)
     loader.load_terms()
     loader.load_media()
