@@ -1,0 +1,105 @@
+"""The number of statements of each read of the delivery API: the same for many rows as for few."""
+
+from __future__ import annotations
+
+from typing import Final
+from uuid import uuid4
+
+import pytest
+
+from content.models import Post
+from content.posts.event_subscribers import live_changes
+from proofroom.core.caching.answer_cache import answers
+from proofroom.core.models import Event
+from proofroom.taxonomies.models import Term
+from tests import make
+from tests.api_client import ApiClient
+from tests.queries import count_queries
+
+pytestmark = pytest.mark.django_db
+LISTS: Final = (
+    "posts",
+    "posts?type=blog&locale=en",
+    "posts?allLocales=true&per_page=100&after=",
+    "posts?ordering=title",
+    "posts?facets=terms,type",
+    "posts?locale=de&fallback=en",
+    "posts?filter[terms][any]=soil&filter[title][contains]=o",
+    "posts?fields=id,seo,ancestors,modules,customFields,terms,media,translations",
+    "posts?include=media,terms,parent,children,translations,modules.posts",
+    "terms",
+    "redirects",
+)
+
+
+def fill(number: int, *, begin: int = 0) -> list[Post]:
+    term = Term.objects.filter(slug="soil").first() or make.term("Soil")
+    image = make.image()
+    made = []
+    for place in range(begin, number):
+        post = make.post(
+            f"Blog {place}", slug=f"a-{place}", featuredMediaId=str(image.pk),
+            taxonomyTermIds=[str(term.pk)], markdown=f"## H\n\n[Link](/blog/a-{place})",
+        )  # fmt: skip
+        make.post("Artikel", locale="de", translation_of=post, slug=f"a-{place}")
+        make.redirect(f"/old-{place}", f"/blog/a-{place}")
+        made.append(post)
+    return made
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_list_takes_as_many_for_nine_rows_as_for_two(path: str) -> None:
+    fill(2)
+
+    def cost() -> int:
+        answers.clear()
+        return count_queries(ApiClient().read, f"/api/public/{path}")
+
+    cost()
+    few = cost()
+    fill(9, begin=2)
+    assert cost() == few
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "?fields=title", "?fields=seo", "?fields=ancestors,title", "?fallback=en&locale=de",
+     "?include=media,terms,translations"],
+)  # fmt: skip
+def test_a_post_takes_as_many_for_eight_links_and_files_as_for_one(query: str) -> None:
+    make.post("Target", slug="target")
+    text = "[A](/blog/target) and [B](/blog/none)\n\n"
+    one = make.post("One", slug="one", markdown=text)
+    many = make.post("Many", slug="many", markdown=text * 8)
+
+    def cost(post: Post) -> int:
+        answers.clear()
+        return count_queries(ApiClient().read, f"/api/public/posts/{post.pk}{query}")
+
+    cost(one)
+    assert cost(one) == cost(many)
+
+
+def test_what_became_stale_is_read_in_as_many_statements_for_five_events_as_for_one() -> None:
+    posts = fill(6)
+    events = [
+        Event.objects.create(
+            uid=uuid4(),
+            name="post.updated",
+            post_id=post.pk,
+            payload={
+                "id": str(post.pk),
+                "type": "blog",
+                "locale": "en",
+                "status": "draft",
+                "url": post.path,
+                "changedPaths": [],
+            },
+        )
+        for post in posts
+    ]
+
+    few = count_queries(live_changes.record_live_changes, events[:1])
+
+    assert few > 1
+    assert count_queries(live_changes.record_live_changes, events[1:]) == few
