@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from content.models import Post
-from content.posts.event_subscribers import live_changes
+from content.store.live_changes import record_live_changes
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.models import Event
 from proofroom.taxonomies.models import Term
@@ -99,7 +99,7 @@ def test_what_became_stale_is_read_in_as_many_statements_for_five_events_as_for_
         for post in posts
     ]
 
-    few = count_queries(live_changes.record_live_changes, events[:1])
+    few = count_queries(record_live_changes, events[:1])
 
     assert few > 1
-    assert count_queries(live_changes.record_live_changes, events[1:]) == few
+    assert count_queries(record_live_changes, events[1:]) == few

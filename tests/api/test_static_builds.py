@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import uuid4
@@ -22,6 +23,10 @@ REST: Final = (
     "/api/public/terms?per_page=100",
     "/api/public/redirects?per_page=100",
 )
+
+
+def numbered(text: str, place: int) -> str:
+    return f"{text}-{place}"
 
 
 def build(client: Client, known: dict[str, str], **more: str) -> tuple[list[Any], list[Any]]:
@@ -60,8 +65,8 @@ def fill(number: int) -> None:
         make.copies(
             of,
             number // len(made),
-            slug=lambda place, of=of: f"{of.slug}-{place}",
-            path=lambda place, of=of: f"{of.path}-{place}",
+            slug=partial(numbered, of.slug),
+            path=partial(numbered, of.path),
             translation_group=lambda place: uuid4(),
         )
 
@@ -102,7 +107,8 @@ def test_a_build_is_not_throttled_and_the_next_one_is_cached(settings: Any) -> N
     settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "6/minute"}
     fill(200)
     make.redirect("/old", "/top")
-    client, known = Client(), {}
+    client = Client()
+    known: dict[str, str] = {}
 
     _posts, first = build(client, known)
     others = [client.get(address) for address in REST]
