@@ -73,6 +73,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "TITLE": "Proofroom",
     "VERSION": "1",  # of the interface; the version of the software is not published
     "DESCRIPTION": _DESCRIPTION,
+    "LICENSE": {"name": "MIT", "identifier": "MIT"},
     "TAGS": [{"name": name, "description": text} for name, text in _TAGS.items()],
     "SERVE_INCLUDE_SCHEMA": False,
     "SCHEMA_PATH_PREFIX": "/api",

@@ -44,7 +44,7 @@ class NewEvaluation(Body):
     model: Words = ""
     prompt: Words = ""
     brief: Words = ""
-    budget: Annotated[float | int, Field(gt=0, le=float(MAX_BUDGET))]
+    budget: Annotated[float, Field(gt=0, le=float(MAX_BUDGET))]
     sample: Annotated[int, Field(ge=1, le=MAX_SAMPLE)] = DEFAULT_SAMPLE
 
 

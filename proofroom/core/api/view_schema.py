@@ -82,6 +82,8 @@ class DescribedSchema(AutoSchema):
         operation = super().get_operation(*args, **kwargs)
         if operation is None:
             return None
+        # A public operation says so: without `security`, clients and linters take it for forgotten.
+        operation.setdefault("security", [])
         responses = operation["responses"]
         for status, response in responses.items():
             if status.startswith("2"):
