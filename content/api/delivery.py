@@ -37,7 +37,7 @@ from content.api.post_answers import (
 from content.models.post import VARIATION_PATTERN
 from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
 from content.presenters.included import Tree, load_included, parse_include
-from content.presenters.posts import DeliveredModuleAnswer, TranslationAnswer
+from content.presenters.posts import DeliveredModuleAnswer, DeliveredTranslationAnswer
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, described
@@ -45,7 +45,12 @@ from proofroom.core.api.body import dumps
 from proofroom.core.api.pagination import HasQuery
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
-from proofroom.core.api.schema import choice_schema, parameter_names, query_parameter
+from proofroom.core.api.schema import (
+    choice_schema,
+    names_pattern,
+    parameter_names,
+    query_parameter,
+)
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.cache_tags import add_cache_tags, type_tag
 from proofroom.core.caching.content_tags import ANY_TYPE, EVERYTHING, depend_on, tag_of_list
@@ -104,12 +109,6 @@ class ArmAnswer(TypedDict):
     ]
 
 
-class DeliveredTranslationAnswer(TranslationAnswer):
-    """The same post in another language."""
-
-    url: Annotated[str, Field(description="The path on the site.")]
-
-
 class TermOfPostAnswer(TypedDict):
     """A term of a post. `url` is the path of the list of posts of the same type with the term."""
 
@@ -164,6 +163,25 @@ class DeliveredPostAnswer(PublishedPostFields):
     ]
 
 
+class IncludedTermAnswer(TypedDict):
+    """A term of an included post. `url` is the path of its list, null if the post's type has none."""
+
+    id: UUID
+    taxonomy: str
+    slug: str
+    name: str
+    parentId: UUID | None
+    url: str | None
+
+
+class IncludedAnswer(TypedDict):
+    """What `include` asked for, each once, by id."""
+
+    posts: dict[str, IncludedPostAnswer]
+    media: dict[str, DeliveredMediaAnswer]
+    terms: dict[str, IncludedTermAnswer]
+
+
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
 """Fields that lists have without `fields`."""
 WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer)) - {"isFallback"}
@@ -173,11 +191,10 @@ FIELDS_MAX: Final = 1_000
 
 
 def _fields(names: frozenset[str]) -> OpenApiParameter:
-    one = "|".join(sorted(names))
     return query_parameter(
         "fields",
         f"Only these, with commas between them; all without it: {', '.join(sorted(names))}.",
-        {"type": "string", "maxLength": FIELDS_MAX, "pattern": f"^({one})(,({one}))*$"},
+        {"type": "string", "maxLength": FIELDS_MAX, "pattern": names_pattern(sorted(names))},
     )
 
 
@@ -219,10 +236,17 @@ def _sparse(name: str, doc: str, hints: dict[str, Any]) -> Any:
     return shape
 
 
+_RELATED: Final = {
+    "children": Annotated[list[UUID], Field(description="With include=children.")],
+}
 SparseLivePost: Final = _sparse(
     "SparseLivePost",
     "A published post. Everything is there unless `fields` asks for less.",
-    get_type_hints(DeliveredPostAnswer, include_extras=True),
+    {
+        **get_type_hints(DeliveredPostAnswer, include_extras=True),
+        **_RELATED,
+        "included": Annotated[IncludedAnswer, Field(description="With `include`.")],
+    },
 )
 SparseListedLivePost: Final = _sparse(
     "SparseListedLivePost",
@@ -231,30 +255,11 @@ SparseListedLivePost: Final = _sparse(
     {
         **get_type_hints(DeliveredPostAnswer, include_extras=True),
         **get_type_hints(ListedLivePostAnswer, include_extras=True),
-        "children": Annotated[list[UUID], Field(description="With include=children.")],
+        **_RELATED,
     },
 )
 _NAME: Final = re.compile(VARIATION_PATTERN, re.ASCII)
 _BARE_FILTER: Final = re.compile(r"([A-Za-z][A-Za-z.]{0,40})\[([a-z]{1,10})\]", re.ASCII)
-
-
-class IncludedTermAnswer(TypedDict):
-    """A term of an included post. `url` is the path of its list, null if the post's type has none."""
-
-    id: UUID
-    taxonomy: str
-    slug: str
-    name: str
-    parentId: UUID | None
-    url: str | None
-
-
-class IncludedAnswer(TypedDict):
-    """What `include` asked for, each once, by id."""
-
-    posts: dict[str, IncludedPostAnswer]
-    media: dict[str, DeliveredMediaAnswer]
-    terms: dict[str, IncludedTermAnswer]
 
 
 class TermFacetAnswer(TypedDict):

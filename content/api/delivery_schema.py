@@ -43,9 +43,20 @@ _NOT_DELIVERY: Final = "/api/public/agents/"
 _LIST: Final = re.compile(r"\^\(([\w.|]+)\)\(,\(\1\)\)\*\$")
 """The pattern of a parameter that takes names with commas between them."""
 _LOCALES: Final = ("locale", "fallback")
+_LOCALE_PROPERTIES: Final = {
+    "locale": (),
+    "DeliveredTerm.locale": ("",),
+    "DeliveredRedirect.locale": ("",),
+    "HeadAlternate.locale": ("x-default",),
+    "SiteLocale.code": (),
+}
+"""Properties that are a language of the site, or one of these values. A name without a schema: of all others."""
+_NO_LOCALE: Final = "OpenGraph"
+"""Its `locale` is in the form of Open Graph, like en_GB."""
+_TYPE_PROPERTIES: Final = ("ResolvedList.postType", "SiteType.type", "TypeFacet.value")
 _ONLY_INPUT: Final = frozenset(
-    ("field", "translatable", "default", "title", "postType", "taxonomy", "maxLength", "minLength", "maxItems",
-     "minItems", "minimum", "maximum", "additionalProperties")
+    ("field", "translatable", "filterable", "default", "title", "postType", "taxonomy", "maxLength",
+     "minLength", "maxItems", "minItems", "minimum", "maximum", "additionalProperties")
 )  # fmt: skip
 """Keys of a field's schema that only its editors need."""
 
@@ -73,8 +84,7 @@ def _delivery_paths(whole: Schema) -> Schema:
         is_public = not operation.get("security")
         is_delivery = path.startswith(_PREFIX) and not path.startswith(_NOT_DELIVERY)
         if is_public and (is_delivery or path.startswith(_OTHERS)):
-            # Without `security`, clients could ask for credentials of the management API.
-            found.setdefault(path, {})[method] = {**operation, "security": []}
+            found.setdefault(path, {})[method] = operation
     return found
 
 
@@ -85,6 +95,7 @@ def _describe_site(made: Schema) -> None:
     renamed = {"DeliveredModule": "Module", listed: "ListedPost"}
     renamed |= dict.fromkeys((posts, "DeliveredPost"), "Post")
     whole_post, listed_post = deepcopy(schemas[posts]), deepcopy(schemas[listed])
+    included_post = schemas.pop("IncludedPost")
     module = deepcopy(schemas["DeliveredModule"])
     for name in renamed:
         schemas.pop(name, None)
@@ -95,12 +106,31 @@ def _describe_site(made: Schema) -> None:
     schemas |= _posts(
         listed_post, listed_ones, "ListedPost", "A published post in a list, by its type."
     )
+    schemas |= _posts(
+        included_post,
+        included_post["required"],
+        "IncludedPost",
+        "A post that another one led to, by its type.",
+    )
     _rename(made, {f"{_REF}{old}": f"{_REF}{new}" for old, new in renamed.items()})
     if "DeliveredGlobal" in schemas:
         schemas |= _globals(schemas.pop("DeliveredGlobal"))
         _rename(made, {f"{_REF}DeliveredGlobal": f"{_REF}Global"})
     _describe_resolved(schemas)
+    _describe_names(schemas)
     _add_discriminators(schemas)
+
+
+def _describe_names(schemas: dict[str, Schema]) -> None:
+    """Give the properties that name a language or a post type the names of this site."""
+    for name, shape in schemas.items():
+        properties = shape.get("properties", {})
+        for key, value in properties.items():
+            if f"{name}.{key}" in _TYPE_PROPERTIES:
+                properties[key] = {**value, "enum": list(post_types.names())}
+            others = _LOCALE_PROPERTIES.get(f"{name}.{key}", _LOCALE_PROPERTIES.get(key))
+            if others is not None and name != _NO_LOCALE and value.get("type") == "string":
+                properties[key] = {**value, "enum": [*settings.CMS_ENV.locales, *others]}
 
 
 def _required(shape: Any) -> list[str]:

@@ -37,7 +37,7 @@ from content.store.list_filters import (
 )
 from content.store.post_queries import NEWEST_FIRST, ORDERINGS
 from proofroom.core.api.pagination import HasQuery, page_of
-from proofroom.core.api.schema import query_parameter
+from proofroom.core.api.schema import names_pattern, query_parameter
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.core.validation.moments import LATEST_YEAR, parse_moment
@@ -78,7 +78,11 @@ PARAMETERS: Final = [
         "after",
         "`meta.next` of the last answer; empty begins. The answer then has no page numbers.",
     ),
-    query_parameter("facets", f"Counts of the posts by {' and '.join(FACETS)}, after all filters."),
+    query_parameter(
+        "facets",
+        f"Counts of the posts by {' and '.join(FACETS)}, after all filters.",
+        {"type": "string", "pattern": names_pattern(FACETS)},
+    ),
 ]
 INCLUDE: Final = query_parameter(
     "include",

@@ -18,6 +18,7 @@ from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, T
 from content.models import Status
 from content.presenters.posts import (
     DeliveredModuleAnswer,
+    DeliveredTranslationAnswer,
     Index,
     LayersAnswer,
     LiveModuleAnswer,
@@ -174,7 +175,7 @@ class IncludedPostAnswer(_ListedPost):
     version: Version
     customFields: dict[str, Any]
     taxonomyTermIds: list[UUID]
-    translations: NotRequired[list[TranslationAnswer]]
+    translations: NotRequired[list[DeliveredTranslationAnswer]]
     children: NotRequired[list[UUID]]
 
 

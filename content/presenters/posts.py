@@ -64,6 +64,13 @@ class LinkReferenceAnswer(TypedDict):
 class DeliveredModuleAnswer(LiveModuleAnswer):
     """A module of the delivery API, with the posts that its link fields lead to."""
 
+    posts: NotRequired[
+        Annotated[
+            list[UUID],
+            Field(description="With include=modules.posts: the posts that the module lists."),
+        ]
+    ]
+
     links: NotRequired[
         Annotated[
             dict[str, LinkReferenceAnswer],
@@ -208,6 +215,12 @@ class TranslationAnswer(TypedDict):
 
     id: UUID
     locale: str
+
+
+class DeliveredTranslationAnswer(TranslationAnswer):
+    """The same post in another language."""
+
+    url: Annotated[str, Field(description="The path on the site.")]
 
 
 def listed_post(row: Row) -> Wire:

@@ -91,6 +91,7 @@ class ResolvedPostAnswer(TypedDict):
 
     type: Literal["post"]
     post: DeliveredPostAnswer
+    included: NotRequired[IncludedAnswer]
 
 
 class ResolvedRedirectAnswer(TypedDict):
@@ -135,19 +136,20 @@ class ResolvedPathsAnswer(TypedDict):
     included: NotRequired[IncludedAnswer]
 
 
+# The pattern again, since the validator of `Words` hides it from the description.
+Path = Annotated[
+    Words, Field(pattern="^/", max_length=URL_MAX, json_schema_extra={"pattern": "^/"})
+]
+FieldName = Annotated[Words, Field(max_length=100, json_schema_extra={"enum": sorted(WHOLE)})]
+
+
 class PathsToResolve(Body):
     """Paths of the site, and the fields to answer of posts."""
 
-    paths: list[Annotated[Words, Field(pattern="^/", max_length=URL_MAX)]] = Field(
-        min_length=1, max_length=PATHS_MAX
+    paths: list[Path] = Field(min_length=1, max_length=PATHS_MAX)
+    fields: Annotated[list[FieldName], Field(min_length=1, max_length=len(WHOLE))] | None = Field(
+        None, description="Of posts only these; all without it."
     )
-    fields: (
-        Annotated[
-            list[Annotated[Words, Field(max_length=100)]],
-            Field(min_length=1, max_length=len(WHOLE)),
-        ]
-        | None
-    ) = Field(None, description="Of posts only these; all without it.")
     include: list[Annotated[Words, Field(max_length=100)]] = Field(
         [],
         max_length=MAX_INCLUDES,

@@ -8,6 +8,8 @@ import pytest
 from django.test import Client
 
 from content.models import Layer
+from content.posts.variations import create_variation
+from content.store.traffic import change_variation
 from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.api_client import ApiClient
@@ -84,6 +86,32 @@ def test_many_paths_are_resolved_by_the_path_that_was_sent() -> None:
     assert found["/blog/draft"] == found["/x\u2028 "] == {"type": "not_found"}
     sparse = many("/blog/coffee", fields=["id", "url"])
     assert sparse["/blog/coffee"]["post"] == {"id": str(post.pk), "url": "/blog/coffee"}
+
+
+def test_a_post_is_resolved_with_what_it_includes() -> None:
+    term, target = make.term("Coffee"), make.post("Target", slug="target")
+    post = make.post(slug="a", taxonomyTermIds=[str(term.pk)])
+    make.added_module(post, type="blog-list", props={"postIds": [str(target.pk)]})
+    b = create_variation(post_id=post.pk, variation="B", actor=make.actor())
+    change_variation(post_id=post.pk, variation_id=b.pk, actor=make.actor(), running=True)
+
+    query = "&include=terms,modules.posts"
+    whole, single = (
+        resolved(post.path, query),
+        ApiClient().read(f"/api/public/posts/{post.pk}?{query}"),
+    )
+    few = resolved(post.path, f"{query}&fields=title,modules")
+    other = resolved(post.path, f"{query}&variation=B")
+
+    included = single.pop("included")
+    assert whole == {"type": "post", "post": single, "included": included}
+    assert [one["title"] for one in included["posts"].values()] == ["Target"]
+    assert few["included"] == included
+    assert set(few["post"]) == {"title", "modules", "taxonomyTermIds"}
+    assert few["post"]["modules"][-1]["posts"] == [str(target.pk)]
+    assert (other["post"]["id"], other["included"]["terms"]) == (str(b.pk), included["terms"])
+    assert "included" not in resolved("/blog", query)
+    resolved(post.path, "&include=author", expect=422)
 
 
 def test_files_and_terms_of_many_paths_are_included_once() -> None:

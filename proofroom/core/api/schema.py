@@ -125,6 +125,12 @@ def choice_schema(*values: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(values)}
 
 
+def names_pattern(names: Iterable[str]) -> str:
+    """Return the pattern of a parameter that takes some of these names with commas between them."""
+    one = "|".join(names)
+    return f"^({one})(,({one}))*$"
+
+
 def integer_schema(least: int, most: int, default: int | None = None) -> dict[str, Any]:
     """Return the schema of an integer within bounds."""
     found: dict[str, Any] = {"type": "integer", "minimum": least, "maximum": most}

@@ -72,7 +72,7 @@ class SiteAnalyticsAnswer(Answer):
     counting: str = Field(description="What is counted, in a sentence for visitors.")
 
 
-class SiteAnswer(Answer):
+class PublicSiteAnswer(Answer):
     """The site in a language."""
 
     name: str
@@ -95,7 +95,7 @@ class PublicSiteViewSet(DeliveredViewSet):
     tagged = frozenset(permissions)
     parameters: ClassVar[dict[str, frozenset[str]]] = {"retrieve": parameter_names(_PARAMETERS)}
 
-    @extend_schema(parameters=_PARAMETERS, responses=SiteAnswer)
+    @extend_schema(parameters=_PARAMETERS, responses=PublicSiteAnswer)
     def retrieve(self, request: Request) -> Response:
         """Return the site in a language."""
         env = settings.CMS_ENV
@@ -104,7 +104,7 @@ class PublicSiteViewSet(DeliveredViewSet):
         place = PageLocation(home_path(locale), locale)
         around = PageChrome(place, frame.menus, Linked(), frame.neighbours)
         with use_template_language(locale):
-            answer = SiteAnswer(
+            answer = PublicSiteAnswer(
                 name=around.site_name,
                 locale=locale,
                 url=settings.SITE_URL,
