@@ -240,7 +240,7 @@ def closed_document(*, sparse: bool = False) -> Any:
 def problems(document: Any, path: str, answer: Any, method: str = "get") -> list[str]:
     shape = answer_shape(document, path, method)
     found = validator(document, shape).iter_errors(answer)
-    # Of the choices of a `oneOf`, those that the answer comes closest to.
+    # Of the choices of a `oneOf`, the problem deepest in the answer.
     return [f"{one.json_path}: {one.message[:300]}" for one in map(deepest, found)]
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import timedelta
 from io import StringIO
 from pathlib import Path
+from subprocess import CompletedProcess
 from typing import Any, Final
 
 import pytest
 from django.conf import settings
 from django.core.management import call_command
+from django.utils.timezone import now
 
 from tests import make
 from tests.mcp import npm
@@ -21,7 +24,7 @@ TSC: Final = "node_modules/typescript/bin/tsc"
 CHECK: Final = """
 import { createClient, ProofroomError } from "CLIENT/dist/src/index.js";
 import { richTextToHtml } from "CLIENT/dist/src/richtext/html.js";
-import type { Site, Module } from "./site.js";
+import type { Module, Operations, Site } from "./site.js";
 
 const cms = createClient<Site>({ baseUrl: process.argv[2]! });
 
@@ -41,24 +44,49 @@ function shown(module: Module): string {
 const titles: string[] = [];
 for await (const post of cms.posts.all({ type: "blog", fields: ["title", "url"], perPage: 2 })) {
   titles.push(post.title);
-  // @ts-expect-error was not asked for
-  void post.modules;
 }
-// @ts-expect-error no such locale
-const refused = await cms.posts.list({ locale: "xx" }).catch((error: unknown) => error);
 
-const found = await cms.resolve("/blog/linking");
+const listed = await cms.posts.list({
+  type: "blog",
+  fields: ["title", "featuredMediaId"],
+  include: ["media", "terms"],
+});
+const pictured = listed.data.find((post) => post.featuredMediaId);
+const picture = listed.included.media[pictured?.featuredMediaId ?? ""];
+const term = listed.included.terms[pictured?.taxonomyTermIds[0] ?? ""];
+
+const refused = await cms.posts.list({ search: "x".repeat(201) }).catch((error: unknown) => error);
+
+const found = await cms.resolve("/blog/linking", { include: ["modules.posts"] });
 if (found?.type !== "post" || found.post.type !== "blog") throw new Error("no post of the blog");
 const texts = found.post.modules.map(shown);
-const quotes = await cms.posts.list({ type: "testimonial", fields: ["title"] });
+const shownPosts = Object.values(found.included.posts).map((post) => post.title);
+const html = await cms.resolve("/blog/linking", { fields: ["type", "modules"], richtext: "html" });
+if (html?.type !== "post") throw new Error("no post");
+const written = html.post.modules.map((module) => module.type === "prose" && module.props.content.startsWith("<"));
+const quotes = await cms.posts.list({ type: "testimonial", fields: ["customFields"] });
+const rating: number | null | undefined = quotes.data[0]?.customFields.rating;
+
+const all = await cms.resolveAll(["/blog/target", "/blog", "/left", "/nowhere"], { fields: ["title"] });
+const redirect = all["/left"];
+const since = process.argv[3]!;
+const tags: string[] = [];
+for await (const change of cms.changes(since)) tags.push(change.tag);
 
 console.log(
   JSON.stringify({
     titles: titles.sort(),
+    picture: [picture?.alt, picture?.mime, term?.name],
     text: texts.join(""),
+    posts: shownPosts,
+    written: written.includes(true),
     gone: await cms.resolve("/nowhere"),
-    quotes: quotes.data.length,
+    rating,
     code: refused instanceof ProofroomError ? refused.status : null,
+    paths: Object.values(all).map((one) => one?.type ?? null),
+    to: redirect?.type === "redirect" ? redirect.redirect.toPath : null,
+    changed: tags.includes("redirects"),
+    site: (await cms.get<Operations["public_site_retrieve"]["answer"]>("/api/public/site")).locale,
   }),
 );
 """
@@ -82,33 +110,80 @@ def test_the_tests_of_the_client_pass(client: Path) -> None:
 
 
 def test_a_site_is_read_with_its_own_types(client: Path, live_server: Any, tmp_path: Path) -> None:
-    make.post("Target", slug="target")
-    make.post("Linking", markdown="## Top\n\n[this](/blog/target)")
-    make.post("Third")
-    make.post("Quote", type="testimonial")
-    site, check = tmp_path / "site.ts", tmp_path / "check.ts"
-    call_command("generate_types", "typescript", "--output", str(site), stdout=StringIO())
-    check.write_text(CHECK.replace("CLIENT", str(client)))
-    (tmp_path / "package.json").write_text('{"type": "module"}')
+    target = make.post("Target", slug="target")
+    post = make.post("Linking", markdown="## Top\n\n[this](/blog/target)")
+    make.added_module(post, type="blog-list", props={"postIds": [str(target.pk)]})
+    image, term = make.image("a.png", alt_text="A cup"), make.term("Filter")
+    make.post("Third", featuredMediaId=str(image.pk), taxonomyTermIds=[str(term.pk)])
+    make.post("Quote", type="testimonial", customFields={"quote": "Good", "rating": 5})
+    make.redirect("/left", target.path)
 
-    compiled = npm.node(
+    compiled = compiled_program(client, tmp_path, CHECK)
+    assert compiled.returncode == 0, compiled.stdout
+    since = (now() - timedelta(hours=1)).isoformat()
+    done = npm.node(str(tmp_path / "check.js"), live_server.url, since, folder=client)
+
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {
+        "titles": ["Linking", "Target", "Third"],
+        "picture": ["A cup", "image/png", "Filter"],
+        "text": 'Linking<h2 id="top">Top</h2>\n<p><a href="/blog/target">this</a></p>',
+        "posts": ["Target"],
+        "written": True,
+        "gone": None,
+        "rating": 5,
+        "code": 422,
+        "paths": ["post", "list", "redirect", None],
+        "to": "/blog/target",
+        "changed": True,
+        "site": "en",
+    }
+
+
+REFUSED: Final = {
+    "void post.modules;": "Property 'modules' does not exist",
+    "void post.featuredMediaId;": "Property 'featuredMediaId' does not exist",
+    "void page.included.terms;": "Property 'terms' does not exist",
+    'await cms.posts.list({ locale: "xx" });': """Type '"xx"' is not assignable""",
+    'await cms.posts.list({ fields: ["titel"] });': """Type '"titel"' is not assignable""",
+}
+"""Lines, and what the compiler says about them."""
+
+
+def test_what_was_not_asked_for_is_refused(client: Path, tmp_path: Path) -> None:
+    program = """
+    import { createClient } from "CLIENT/dist/src/index.js";
+    import type { Site } from "./site.js";
+
+    const cms = createClient<Site>({ baseUrl: "https://cms.example" });
+    const page = await cms.posts.list({ type: "blog", fields: ["title", "url"], include: ["media"] });
+    for (const post of page.data) {
+      console.log(post.title, post.url, page.included.media["id"]?.alt);
+      LINES
+    }
+    """
+
+    done = compiled_program(client, tmp_path, program.replace("LINES", "\n".join(REFUSED)))
+
+    errors = [line for line in done.stdout.splitlines() if "error TS" in line]
+    assert len(errors) == len(REFUSED), done.stdout
+    for line, error in zip(errors, REFUSED.values(), strict=True):
+        assert error in line
+
+
+def compiled_program(client: Path, folder: Path, program: str) -> CompletedProcess[str]:
+    """Compile a program in a folder, as `check.ts`, with the types of the site as `site.ts`."""
+    site, check = folder / "site.ts", folder / "check.ts"
+    call_command("generate_types", "typescript", "--output", str(site), stdout=StringIO())
+    check.write_text(program.replace("CLIENT", str(client)))
+    (folder / "package.json").write_text('{"type": "module"}')
+    return npm.node(
         *(TSC, "--strict", "--noUncheckedIndexedAccess", "--exactOptionalPropertyTypes"),
         *("--target", "es2022", "--module", "nodenext", "--skipLibCheck"),
         *("--typeRoots", str(client / "node_modules" / "@types"), "--types", "node"),
         *(str(site), str(check)),
         folder=client,
     )
-    assert compiled.returncode == 0, compiled.stdout
-    done = npm.node(str(tmp_path / "check.js"), live_server.url, folder=client)
-
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout) == {
-        "titles": ["Linking", "Target", "Third"],
-        "text": 'Linking<h2 id="top">Top</h2>\n<p><a href="/blog/target">this</a></p>',
-        "gone": None,
-        "quotes": 1,
-        "code": 422,
-    }
 
 
 MANAGEMENT: Final = """

@@ -58,6 +58,9 @@ export interface Site {{
   locales: {locales};
   posts: {by_type("Post")};
   listed: {by_type("ListedPost")};
+  included: Included;
+  redirect: ResolvedRedirect;
+  list: ResolvedList;
   module: Module;
   operations: Operations;
 }}

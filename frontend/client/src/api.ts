@@ -16,6 +16,9 @@ export interface ApiOptions {
   fetch?: typeof fetch;
 }
 
+/** What is no text, such as an archive. */
+const FILE = /^(?!text\/)(?!.*\b(xml|jsonl)\b)/;
+
 type Part<Name extends string, Value> = [Value] extends [undefined]
   ? unknown
   : Value extends Record<string, never>
@@ -64,8 +67,9 @@ export function createApi<Operations>(
       ...(hasBody ? { body: JSON.stringify(input.body) } : {}),
     });
     if (!answer.ok) throw await errorOf(answer);
-    const isJson = answer.headers.get("Content-Type")?.includes("json");
-    return isJson ? answer.json() : answer.text();
+    const type = answer.headers.get("Content-Type") ?? "";
+    if (/[/+]json\b/.test(type)) return answer.json();
+    return FILE.test(type) ? answer.blob() : answer.text();
   };
   return call as Api<Operations>;
 }

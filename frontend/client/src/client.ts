@@ -6,15 +6,19 @@ import type {
   Change,
   Changes,
   Filters,
-  IncludeName,
+  Include,
   Listed,
+  ListField,
   ListQuery,
   One,
   Page,
+  PathQuery,
   PostField,
   PostOf,
   PostQuery,
   Resolved,
+  RichTextFormat,
+  TypeName,
   WithIncluded,
 } from "./types.js";
 
@@ -36,7 +40,6 @@ export interface ClientOptions {
   retries?: number;
 }
 
-type Types<S extends AnySite> = keyof S["posts"] & keyof S["listed"] & string;
 type Query = Record<string, unknown>;
 const PER_PAGE = 100;
 const MOST_PATHS = 100;
@@ -60,19 +63,18 @@ export class Client<S extends AnySite> {
   }
 
   /** Returns what a path leads to, or null where nothing is published. */
-  async resolve<const F extends PostField<PostOf<S>> = never, const I extends IncludeName = never>(
-    path: string,
-    query: PostQuery<F, I> = {},
-  ): Promise<(Resolved<S, F> & WithIncluded<S, I>) | null> {
-    return orNull(
-      this.get<Resolved<S, F> & WithIncluded<S, I>>("/api/public/resolve", { path, ...query }),
-    );
+  async resolve<
+    const F extends PostField<PostOf<S>> = never,
+    const I extends Include = never,
+    const R extends RichTextFormat = "json",
+  >(path: string, query: PathQuery<S, F, I, R> = {}): Promise<Resolved<S, F, I, R> | null> {
+    return orNull(this.get<Resolved<S, F, I, R>>("/api/public/resolve", { path, ...query }));
   }
 
   /** Returns what each path leads to; null where nothing is published. Asks once for 100 paths. */
   async resolveAll<const F extends PostField<PostOf<S>> = never>(
     paths: readonly string[],
-    query: { fields?: readonly F[]; include?: readonly IncludeName[] } = {},
+    query: { fields?: readonly F[] } = {},
   ): Promise<Record<string, Resolved<S, F> | null>> {
     const found: Record<string, Resolved<S, F> | null> = {};
     for (let begin = 0; begin < paths.length; begin += MOST_PATHS) {
@@ -84,7 +86,7 @@ export class Client<S extends AnySite> {
         { paths: part, ...query },
       );
       for (const [path, one] of Object.entries(data)) {
-        found[path] = one.type === "not_found" ? null : one;
+        found[path] = "type" in one && one.type === "not_found" ? null : (one as Resolved<S, F>);
       }
     }
     return found;
@@ -108,7 +110,8 @@ export class Client<S extends AnySite> {
 
   /** Returns a menu, or null where there is none. */
   menu(slug: string, query: { locale?: S["locales"] } = {}): Promise<AnswerOf<S, "menus_by_slug_retrieve"> | null> {
-    return orNull(this.get<AnswerOf<S, "menus_by_slug_retrieve">>(`/api/menus/by-slug/${encodeURIComponent(slug)}`, query));
+    const path = `/api/menus/by-slug/${encodeURIComponent(slug)}`;
+    return orNull(this.get<AnswerOf<S, "menus_by_slug_retrieve">>(path, query));
   }
 
   /** Returns the answer of any read, by its path and query: `client.get("/api/public/site", {locale: "en"})`. */
@@ -157,33 +160,40 @@ export type AnswerOf<S extends AnySite, Name extends string> = Name extends keyo
     : unknown
   : unknown;
 
+type PageOf<
+  S extends AnySite,
+  T extends TypeName<S>,
+  F extends string,
+  I extends Include,
+  R extends RichTextFormat,
+> = Page<Listed<S, T, F, I, R>> & WithIncluded<S, I, R>;
+
 class Posts<S extends AnySite> {
   constructor(private readonly client: Client<S>) {}
 
   /** Returns the first posts that match. `fields` and `include` decide on the type of the answer. */
   list<
-    const T extends Types<S> = Types<S>,
-    const F extends PostField<S["posts"][T] | S["listed"][T]> = never,
-    const I extends IncludeName = never,
-  >(query: ListQuery<S, T, F, I> = {}): Promise<Page<Listed<S, T, F>> & WithIncluded<S, I>> {
-    return this.client.get<Page<Listed<S, T, F>> & WithIncluded<S, I>>("/api/public/posts", listQuery(query));
+    const T extends TypeName<S> = TypeName<S>,
+    const F extends ListField<S, T> = never,
+    const I extends Include = never,
+    const R extends RichTextFormat = "json",
+  >(query: ListQuery<S, T, F, I, R> = {}): Promise<PageOf<S, T, F, I, R>> {
+    return this.client.get<PageOf<S, T, F, I, R>>("/api/public/posts", listQuery(query));
   }
 
   /** Yields the pages of a list until its end, each with what it includes. */
   async *pages<
-    const T extends Types<S> = Types<S>,
-    const F extends PostField<S["posts"][T] | S["listed"][T]> = never,
-    const I extends IncludeName = never,
+    const T extends TypeName<S> = TypeName<S>,
+    const F extends ListField<S, T> = never,
+    const I extends Include = never,
+    const R extends RichTextFormat = "json",
   >(
-    query: ListQuery<S, T, F, I> = {},
-  ): AsyncGenerator<Page<Listed<S, T, F>> & WithIncluded<S, I>, void, undefined> {
+    query: ListQuery<S, T, F, I, R> = {},
+  ): AsyncGenerator<PageOf<S, T, F, I, R>, void, undefined> {
     const asked = { per_page: PER_PAGE, ...listQuery(query) };
     let place: Query = {};
     for (let number = 1; ; number++) {
-      const page = await this.client.get<Page<Listed<S, T, F>> & WithIncluded<S, I>>(
-        "/api/public/posts",
-        { ...asked, ...place },
-      );
+      const page = await this.client.get<PageOf<S, T, F, I, R>>("/api/public/posts", { ...asked, ...place });
       yield page;
       const { next, last_page: last = 0 } = page.meta;
       // A cursor misses no post and repeats none where posts appear meanwhile.
@@ -195,20 +205,21 @@ class Posts<S extends AnySite> {
 
   /** Yields all posts that match, one after the other, with a request for each 100. */
   async *all<
-    const T extends Types<S> = Types<S>,
-    const F extends PostField<S["posts"][T] | S["listed"][T]> = never,
-  >(query: ListQuery<S, T, F, never> = {}): AsyncGenerator<Listed<S, T, F>, void, undefined> {
-    for await (const page of this.pages<T, F, never>(query)) yield* page.data;
+    const T extends TypeName<S> = TypeName<S>,
+    const F extends ListField<S, T> = never,
+    const R extends RichTextFormat = "json",
+  >(query: ListQuery<S, T, F, never, R> = {}): AsyncGenerator<Listed<S, T, F, never, R>, void, undefined> {
+    for await (const page of this.pages<T, F, never, R>(query)) yield* page.data;
   }
 
   /** Returns one post, or null where none with this id is published. */
-  get<const F extends PostField<PostOf<S>> = never, const I extends IncludeName = never>(
-    id: string,
-    query: PostQuery<F, I> = {},
-  ): Promise<(One<S, F> & WithIncluded<S, I>) | null> {
-    return orNull(
-      this.client.get<One<S, F> & WithIncluded<S, I>>(`/api/public/posts/${encodeURIComponent(id)}`, query),
-    );
+  get<
+    const F extends PostField<PostOf<S>> = never,
+    const I extends Include = never,
+    const R extends RichTextFormat = "json",
+  >(id: string, query: PostQuery<S, F, I, R> = {}): Promise<(One<S, F, I, R> & WithIncluded<S, I, R>) | null> {
+    const path = `/api/public/posts/${encodeURIComponent(id)}`;
+    return orNull(this.client.get<One<S, F, I, R> & WithIncluded<S, I, R>>(path, query));
   }
 }
 

@@ -40,6 +40,19 @@ test("an operation is called by its id, with its path, query and body", async ()
   assert.equal(asked[1]!.headers["Authorization"], "Bearer secret");
 });
 
+test("files come as they are, and texts as texts", async () => {
+  const types = ["text/csv", "application/jsonl", "application/xliff+xml", "application/zip"];
+  const answers = types.map((type) => ({ headers: { "Content-Type": type }, body: 1 }));
+  const { fetch } = server(...answers);
+  const api = createApi<Operations>(operations, { ...options, fetch });
+
+  const found: unknown[] = [];
+  for (const _ of types) found.push(await api("posts_list"));
+
+  assert.deepEqual(found.slice(0, 3), ["1", "1", "1"]);
+  assert.ok(found[3] instanceof Blob);
+});
+
 test("errors are those of the CMS", async () => {
   const { fetch } = server({ status: 403, body: { error: "No.", code: "forbidden", details: {} } });
 

@@ -8,6 +8,7 @@ interface Common {
   id: string;
   title: string;
   url: string;
+  taxonomyTermIds?: string[];
 }
 export interface BlogListed extends Common {
   type: "blog";
@@ -33,6 +34,13 @@ export interface Site {
   locales: "en" | "de";
   posts: { blog: BlogPost; testimonial: TestimonialPost };
   listed: { blog: BlogListed; testimonial: TestimonialListed };
+  included: {
+    media: Record<string, { url: string; alt: string }>;
+    terms: Record<string, { id: string; name: string }>;
+    posts: Record<string, BlogListed | TestimonialListed>;
+  };
+  redirect: { type: "redirect"; redirect: { toPath: string; status: 301 | 302 } };
+  list: { type: "list"; postType: "blog" | "testimonial"; page: number };
   module: Module;
   operations: Operations;
 }

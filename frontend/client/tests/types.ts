@@ -39,9 +39,22 @@ export async function narrowed(): Promise<void> {
 
   const found = await cms.resolve("/blog/x", { fields: ["title", "url"] });
   if (found?.type === "post") found.post.title.trim();
+  if (found?.type === "list") found.postType satisfies "blog" | "testimonial";
   if (found?.type === "redirect") found.redirect.toPath.trim();
   // @ts-expect-error may be a redirect, or nothing
   found.post;
+
+  const shown = await cms.resolve("/blog/x", { include: ["media", "modules.posts"], richtext: "html" });
+  if (shown?.type === "post") {
+    void [shown.included.media["id"]?.url, shown.included.posts["id"]?.title];
+    for (const module of shown.post.modules) if (module.type === "prose") module.props.content.trim();
+    // @ts-expect-error terms were not included
+    shown.included.terms;
+  }
+  const listed = await cms.posts.list({ type: "blog", fields: ["title"], include: ["terms"] });
+  listed.data[0]?.taxonomyTermIds.map((id) => listed.included.terms[id]?.name.trim());
+  // @ts-expect-error a document is no string
+  whole.data[0]?.modules.map((module) => module.type === "prose" && module.props.content.trim());
 
   const menu = await cms.menu("main", { locale: "de" });
   menu?.items.map((item) => item.label.trim());

@@ -13,6 +13,7 @@ from typing import Any, Final
 from proofroom.core.api.schema import JSON_TYPE, operations
 
 _NAME: Final = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
+_TEXT: Final = re.compile(r"^text/|\b(xml|jsonl)\b")
 _HEADER: Final = "// Generated from the definitions of the site. Changes here are lost."
 _KINDS: Final = {
     "string": "string",
@@ -145,7 +146,10 @@ def _answer(operation: Mapping[str, Any]) -> str:
     shapes = [content[JSON_TYPE]["schema"] for content in answers if JSON_TYPE in content]
     if shapes:
         return _union([type_of(shape, 2) for shape in shapes])
-    return "string" if answers else "undefined"
+    if not answers:
+        return "undefined"
+    kinds = [kind for content in answers for kind in content]
+    return _union(["string" if _TEXT.search(kind) else "Blob" for kind in kinds])
 
 
 def _union(types: list[str]) -> str:
