@@ -115,5 +115,6 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "proofroom.core.api.schema.finish",
+        "proofroom.core.api.schema_examples.add_examples",
     ],
 }

@@ -24,7 +24,7 @@ from content.presenters.posts import DeliveredModuleAnswer
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import dumps
 from proofroom.core.api.schema import JSON_TYPE, operations
-from proofroom.core.api.schema_examples import add_examples
+from proofroom.core.api.schema_examples import add_examples, remove_examples
 from proofroom.core.api.schema_views import DescriptionView, document
 from proofroom.definitions import Module, ModuleProps, modules, post_types, taxonomies
 from proofroom.definitions.props import json_schema, props_of
@@ -71,6 +71,7 @@ def delivery_document() -> Schema:
     for _path, _method, operation in operations(made):
         for parameter in operation.get("parameters", ()):
             _describe_parameter(parameter)
+    remove_examples(made)
     add_examples(made)
     _keep_used_components(made)
     used = {tag for _, _, operation in operations(made) for tag in operation["tags"]}

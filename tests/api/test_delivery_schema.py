@@ -135,6 +135,15 @@ def test_the_description_of_the_whole_api_names_nothing_of_a_site() -> None:
     assert found == []
 
 
+def test_each_operation_of_the_whole_api_has_an_example() -> None:
+    without = {
+        path
+        for path, _method, operation in operations(api_description())
+        if '"example' not in json.dumps([operation.get("requestBody"), operation["responses"]])
+    }
+    assert without == {"/api/personal-data/requests/{request_id}/file"}
+
+
 def test_each_operation_has_an_example_that_is_valid(document: Any) -> None:
     for path, method, operation in operations(document):
         contents = [operation.get("requestBody", {}).get("content", {})]

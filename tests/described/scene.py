@@ -9,6 +9,7 @@ from uuid import uuid4
 
 from content.models import Post
 from proofroom.core.api.schema import operations
+from proofroom.core.api.schema_examples import remove_examples
 from tests.contract.endpoint import Area, Endpoint, Names, areas, filled
 
 
@@ -52,7 +53,8 @@ def _is_number(id_: object) -> bool:
 
 
 def with_examples(document: Any, scene: Scene) -> Any:
-    """Return the document with the scene's bodies as examples."""
+    """Return the document with the scene's bodies as its only examples."""
+    remove_examples(document)
     for _, _, operation in operations(document):
         body = scene.bodies.get(operation["operationId"])
         content = operation.get("requestBody", {}).get("content", {}).get("application/json")

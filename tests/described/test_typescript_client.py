@@ -15,6 +15,7 @@ from django.core.management import call_command
 from django.utils.timezone import now
 
 from tests import make
+from tests.accounts.bearer import token_of
 from tests.mcp import npm
 
 pytestmark = [pytest.mark.clients, pytest.mark.django_db(transaction=True)]
@@ -171,10 +172,12 @@ def test_what_was_not_asked_for_is_refused(client: Path, tmp_path: Path) -> None
         assert error in line
 
 
-def compiled_program(client: Path, folder: Path, program: str) -> CompletedProcess[str]:
+def compiled_program(
+    client: Path, folder: Path, program: str, *options: str
+) -> CompletedProcess[str]:
     """Compile a program in a folder, as `check.ts`, with the types of the site as `site.ts`."""
     site, check = folder / "site.ts", folder / "check.ts"
-    call_command("generate_types", "typescript", "--output", str(site), stdout=StringIO())
+    call_command("generate_types", "typescript", "--output", str(site), *options, stdout=StringIO())
     check.write_text(program.replace("CLIENT", str(client)))
     (folder / "package.json").write_text('{"type": "module"}')
     return npm.node(
@@ -187,30 +190,38 @@ def compiled_program(client: Path, folder: Path, program: str) -> CompletedProce
 
 
 MANAGEMENT: Final = """
-import { createApi } from "CLIENT/dist/src/index.js";
-import { operations, type Operations } from "./api.js";
+import { createApi, ProofroomError } from "CLIENT/dist/src/index.js";
+import { operations, type Operations } from "./site.js";
 
-const api = createApi<Operations>(operations, { baseUrl: "https://cms.example", token: "secret" });
-export const made = () => api("posts_create", { body: { type: "blog", title: "New" } });
-export const title = async (): Promise<string> => (await made()).title;
+const api = createApi<Operations>(operations, { baseUrl: process.argv[2]!, token: process.argv[3]! });
+const made = await api("posts_create", { body: { type: "blog", title: "New" } });
+const changed = await api("posts_update", { parameters: { post_id: made.id }, body: { title: "Newer" } });
+const listed = await api("posts_list", { query: { type: "blog", per_page: 1 } });
+const refused = await api("users_list").catch((error: unknown) => error);
 // @ts-expect-error a post has a title
-export const refused = () => api("posts_create", { body: { type: "blog" } });
+const empty = () => api("posts_create", { body: { type: "blog" } });
+// @ts-expect-error the path needs an id
+const lost = () => api("posts_retrieve");
+void [empty, lost];
+
+console.log(
+  JSON.stringify({
+    title: changed.title,
+    total: listed.meta.total,
+    code: refused instanceof ProofroomError ? refused.code : null,
+  }),
+);
 """
 
 
-def test_the_types_of_the_whole_api_compile(client: Path, tmp_path: Path) -> None:
-    types, check = tmp_path / "api.ts", tmp_path / "check.ts"
-    check.write_text(MANAGEMENT.replace("CLIENT", str(client)))
-    (tmp_path / "package.json").write_text('{"type": "module"}')
-    call_command(
-        *("generate_types", "typescript", "--api", "management", "--output", str(types)),
-        stdout=StringIO(),
-    )
+def test_the_whole_api_is_called_with_its_types(
+    client: Path, live_server: Any, tmp_path: Path
+) -> None:
+    _, secret = token_of(make.user("editor"), "posts.view", "posts.create", "posts.edit")
 
-    done = npm.node(
-        *(TSC, "--strict", "--noEmit", "--skipLibCheck", "--target", "es2022"),
-        *("--module", "nodenext", str(types), str(check)),
-        folder=client,
-    )
+    compiled = compiled_program(client, tmp_path, MANAGEMENT, "--api", "management")
+    assert compiled.returncode == 0, compiled.stdout
+    done = npm.node(str(tmp_path / "check.js"), live_server.url, secret, folder=client)
 
-    assert done.returncode == 0, done.stdout
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == {"title": "Newer", "total": 1, "code": "not_allowed"}

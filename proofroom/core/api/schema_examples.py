@@ -17,6 +17,13 @@ _FORMATS: Final = {
     "uri": "https://www.example.com/",
     "uri-reference": "/blog/first-crack",
 }
+_LINES: Final = {
+    "text/csv": "title,url\nFirst crack,/blog/first-crack\n",
+    "text/plain": "/first /blog/first-crack 301\n",
+    "application/jsonl": '{"title": "First crack", "url": "/blog/first-crack"}\n',
+    "application/xliff+xml": '<xliff xmlns="urn:oasis:names:tc:xliff:document:2.0" version="2.0" srcLang="en"/>',
+}
+"""Texts by content type."""
 _TEXTS: Final = {
     "url": "/blog/first-crack",
     "path": "/blog/first-crack",
@@ -31,10 +38,13 @@ _TEXTS: Final = {
 """Texts by the name of their property."""
 
 
-def add_examples(document: dict[str, Any]) -> None:
-    """Add an example to the request body and the successful JSON answers of each operation that has none."""
-    schemas = document["components"]["schemas"]
-    for _path, _method, operation in operations(document):
+def add_examples(result: dict[str, Any], **_: object) -> dict[str, Any]:
+    """Add an example to the bodies and the successful answers of each operation that have none, but to files.
+
+    A hook of drf-spectacular.
+    """
+    schemas = result["components"]["schemas"]
+    for _path, _method, operation in operations(result):
         contents = [operation.get("requestBody", {}).get("content", {})]
         contents += [
             answer.get("content", {})
@@ -45,6 +55,17 @@ def add_examples(document: dict[str, Any]) -> None:
             media = content.get(JSON_TYPE)
             if media is not None and not media.keys() & {"example", "examples"}:
                 media["example"] = example_of(media["schema"], schemas)
+            for kind in content.keys() & _LINES.keys():
+                content[kind].setdefault("example", _LINES[kind])
+    return result
+
+
+def remove_examples(document: dict[str, Any]) -> None:
+    """Remove what `add_examples` added."""
+    for _path, _method, operation in operations(document):
+        for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+            for media in part.get("content", {}).values():
+                media.pop("example", None)
 
 
 def example_of(shape: Mapping[str, Any], schemas: Mapping[str, Any], name: str = "") -> Any:
@@ -61,9 +82,10 @@ def _example(shape: Mapping[str, Any], schemas: Mapping[str, Any], name: str, de
             return shape[key]
     if "enum" in shape:
         return shape["enum"][0]
-    for key in ("oneOf", "anyOf"):
-        if key in shape:
-            return _example(shape[key][0], schemas, name, depth + 1)
+    for choices in ("oneOf", "anyOf"):
+        if choices in shape:
+            beside = {key: shape[key] for key in ("pattern", "maxLength") if key in shape}
+            return _example({**beside, **shape[choices][0]}, schemas, name, depth + 1)
     if "allOf" in shape:
         parts = [_example(part, schemas, name, depth + 1) for part in shape["allOf"]]
         merged: dict[str, Any] = {}
