@@ -166,19 +166,7 @@ class NewDeliveryToken(Body):
     expires_at: LastDay = None
 
 
-class NewToken(Body):
-    kind: Annotated[
-        Literal["api", "delivery"],
-        Field(
-            description="delivery: a token of a frontend, bound to no account, for GET below /api/public/ only."
-        ),
-    ] = "api"
-    rate: Annotated[
-        Whole | Words | None,
-        Field(
-            description="Of a delivery token: calls a minute, or such as 6000/minute. The setting's without it."
-        ),
-    ] = None
+class NewApiToken(Body):
     name: Annotated[
         Words,
         FormField(
@@ -217,3 +205,20 @@ class NewToken(Body):
         # JSON numbers above 2^53 lose precision in JavaScript clients.
     ] = Field(None, ge=1, le=2**53)
     scope: ScopeFields = Field(default_factory=ScopeFields)
+
+
+class NewToken(NewApiToken):
+    """A token of either kind, as the API makes it."""
+
+    kind: Annotated[
+        Literal["api", "delivery"],
+        Field(
+            description="delivery: a token of a frontend, bound to no account, for GET below /api/public/ only."
+        ),
+    ] = "api"
+    rate: Annotated[
+        Whole | Words | None,
+        Field(
+            description="Of a delivery token: calls a minute, or such as 6000/minute. The setting's without it."
+        ),
+    ] = None

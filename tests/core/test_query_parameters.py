@@ -57,7 +57,7 @@ def test_a_cached_page_serves_all_links_to_it(door: str) -> None:
 
 
 def test_each_list_page_is_cached_by_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("proofroom_apps.website.list_pages.PER_PAGE", 1)
+    monkeypatch.setattr("proofroom_apps.website.list_pages.LIST_PAGE_SIZE", 1)
     make.post("Tea", slug="tea")
     make.post("Coffee", slug="coffee")
     front = Front()

@@ -79,7 +79,9 @@ def test_a_post_is_translated_to_german(
     assert "Grind the beans" not in page
     delivered = person.delivered(id=id_)["body"]
     assert (delivered["locale"], delivered["url"]) == ("de", f"/de/blog/{slug}")
-    assert delivered["translations"] == [{"id": post["id"], "locale": "en"}]
+    assert delivered["translations"] == [
+        {"id": post["id"], "locale": "en", "url": f"/blog/filter-by-{transport}"}
+    ]
     by = {tuple(hand) for hand in person.hands(id=id_).values()}
     assert by == {("translator", "local", "mcp", "editor")}
 

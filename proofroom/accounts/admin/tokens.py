@@ -19,14 +19,14 @@ from proofroom.accounts.services.delivery_tokens import (
     revoke_delivery_token,
 )
 from proofroom.accounts.services.tokens import create_token, limit_token, revoke_token
-from proofroom.accounts.token_fields import NewDeliveryToken, NewToken
+from proofroom.accounts.token_fields import NewApiToken, NewDeliveryToken
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.validation.form_fields import InputForm
 
 
 class NewTokenForm(ScopeForm, InputForm):
-    input_class = NewToken
+    input_class = NewApiToken
     asked_fields = ("name", "user_id", "permissions", "expires_at")
 
     def input_values(self) -> dict[str, Any]:
