@@ -103,6 +103,9 @@ def _shared(payload: JsonObject) -> LiveEffect | None:
     cause, key, tag = _SHARED[what]
     names = [text_of(payload, part) for part in (key, "formerSlug")]
     tags = tuple(tag(name) for name in names if name)
+    if tags and "slugBefore" in payload:
+        # The lists of a renamed term leave redirects.
+        tags += (REDIRECTS,)
     return LiveEffect(cause, tags, is_gone=is_gone) if tags else None
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired, cast
 from urllib.parse import urlencode
@@ -24,6 +24,7 @@ from content.api.delivery_lists import list_asked_posts
 from content.api.list_queries import (
     INCLUDE,
     PARAMETERS,
+    ListQuery,
     is_filter_name,
     parse_list_query,
 )
@@ -346,7 +347,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     query = parse_list_query(request)
     tag = tag_of_list(request.query_params.get("type") or ANY_TYPE)
     depend_on(tag)
-    add_cache_tags(*_types_listed(request))
+    add_cache_tags(*_types_listed(request, shows_translations=_shows_translations(query, fields)))
     if fields and not fields <= LISTED:
         # The files, terms and translations of a page are not tracked as dependencies.
         depend_on(EVERYTHING)
@@ -368,12 +369,22 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     return listed
 
 
-def _types_listed(request: HasQuery) -> list[str]:
-    """Return the cache tags of the types and languages in a list."""
+def _shows_translations(query: ListQuery, fields: AbstractSet[str] | None) -> bool:
+    """Return whether posts of a list name posts in other languages."""
+    named = fields is not None and not fields.isdisjoint({"translations", "seo"})
+    return named or (query.include is not None and "translations" in query.include)
+
+
+def _types_listed(request: HasQuery, *, shows_translations: bool) -> list[str]:
+    """Return the cache tags of the types and languages that a list shows."""
     query, env = request.query_params, settings.CMS_ENV
-    languages = env.locales if query.get("allLocales") == "true" else (env.default_locale,)
-    locales = [query["locale"]] if "locale" in query else languages
-    types = [query["type"]] if "type" in query else post_types.names()
+    asked = [one for one in (query.get("locale"), query.get("fallback")) if one]
+    is_of_all = query.get("allLocales") == "true" or ("ids" in query and not query.get("locale"))
+    if shows_translations or is_of_all:
+        locales: Sequence[str] = env.locales
+    else:
+        locales = asked if query.get("locale") else [env.default_locale, *asked]
+    types = [query["type"]] if query.get("type") else post_types.names()
     return [type_tag(type_, locale) for type_ in types for locale in locales]
 
 
@@ -453,7 +464,9 @@ def fields_of(request: HasQuery, known: Collection[str]) -> AbstractSet[str] | N
     wanted = {name.strip() for name in text[:FIELDS_MAX].split(",")}
     unknown = sorted(wanted.difference(known))
     if unknown or len(text) > FIELDS_MAX:
+        wrong = f"; {unknown[0][:100]!r} is not one of them" if unknown else ""
         raise invalid(
-            "fields", f"fields must be a comma-separated list of: {', '.join(sorted(known))}."
+            "fields",
+            f"fields must be a comma-separated list of: {', '.join(sorted(known))}{wrong}.",
         )
     return wanted

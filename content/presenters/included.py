@@ -30,7 +30,7 @@ from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
 from media.models import LIVE, Asset, MediaReference
 from media.presenters import ASSET_COLUMNS, delivered_asset
-from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
+from proofroom.core.caching.cache_tags import add_cache_tags, term_tag, type_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_media, tag_of_post
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, related_from_row
 from proofroom.core.database.json_text import JSONValue, rows_as_text
@@ -271,6 +271,8 @@ class _Loader:
 
     def _children(self, nodes: Collection[_Node]) -> list[UUID]:
         children: dict[UUID, list[str]] = {node.id: [] for node in nodes}
+        # A post above has the type and the language of its children. A new child is not in the answer yet.
+        add_cache_tags(*(type_tag(node.type, node.locale) for node in nodes))
         rows = published_posts().filter(parent__in=list(children))
         listed = list(
             rows.order_by("parent_id", "order_index", "id").values_list("parent_id", "pk")[
@@ -314,6 +316,8 @@ class _Loader:
                 raise _too_dear(
                     "include", f"Modules of these posts have more than {MAX_LISTS} different lists."
                 )
+            # A new post of a list is not in the answer yet.
+            add_cache_tags(*(type_tag(one.type, locale) for one in lists))
             chosen = {id_: None for need in by_module.values() for id_ in need.post_ids}
             linked = load_linked_posts(
                 LinkedPostsRequest(locale, post_ids=list(chosen), lists=list(lists))

@@ -136,6 +136,22 @@ def term() -> Work:
     return lambda: change_term(term_id=made.pk, actor=admin(), name="Tea")
 
 
+def renamed_term() -> Work:
+    made = make.term("Coffee")
+    make.post(taxonomyTermIds=[str(made.pk)])
+    return lambda: change_term(term_id=made.pk, actor=admin(), name="Tea", slug="tea")
+
+
+def listed_in_a_module() -> Work:
+    make.added_module(page("news"), type="blog-list", props={"heading": "News"})
+    return lambda: make.post("Second", slug="second")
+
+
+def first_child() -> Work:
+    parent = page("about")
+    return lambda: page("team", parent)
+
+
 def shared_module() -> Work:
     make.placed(make.post(), make.global_module("letter"))
     return lambda: edit_global(actor=admin(), slug="letter", props={"title": "Changed"})
@@ -197,6 +213,9 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "first menu": (first_menu, "menu"),
     "renamed menu": (renamed_menu, "menu"),
     "term": (term, "term"),
+    "renamed term": (renamed_term, "term"),
+    "newest post of a module": (listed_in_a_module, "post"),
+    "first child": (first_child, "post"),
     "global module": (shared_module, "global_module"),
     "form": (form, "form"),
     "redirect": (lambda: redirect(is_deleted=False), "redirect"),
@@ -231,6 +250,9 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
 }
 
 
+INCLUDED: Final = "media,terms,parent,children,translations,modules.posts"
+
+
 def addresses() -> list[str]:
     """Return the public addresses of the content."""
     posts = list(Post.objects.exclude(path="").order_by("pk").values_list("pk", "path"))
@@ -238,10 +260,17 @@ def addresses() -> list[str]:
         *(path for _, path in posts),
         *(f"{path}.md" for _, path in posts if path != "/"),
         *(f"/api/public/posts/{pk}" for pk, _ in posts),
+        *(f"/api/public/posts/{pk}?include={INCLUDED}" for pk, _ in posts),
         *(f"/api/public/resolve?path={path}" for _, path in posts),
         "/blog", "/blog/feed.xml", "/llms.txt", "/old", "/blog/second", "/blog/kaffee",
         "/api/public/posts", "/api/public/posts?type=blog&locale=de", "/api/public/posts?allLocales=true",
         "/api/public/terms", "/api/public/resolve?path=/old", "/api/public/resolve?path=/blog/second",
+        f"/api/public/posts?type=page&include={INCLUDED}", f"/api/public/posts?include={INCLUDED}",
+        "/api/public/posts?locale=de&fallback=en", "/api/public/posts?fields=title,translations",
+        "/api/public/posts?facets=terms,type",
+        "/api/public/resolve?path=/blog", "/api/public/resolve?path=/blog/topics/coffee",
+        "/api/public/redirects", "/api/public/redirects?format=nginx", "/api/public/site",
+        "/api/public/globals/letter",
         "/api/menus/by-slug/main", "/api/forms-definitions/contact",
     ]  # fmt: skip
 
