@@ -20,7 +20,7 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import moment_in
 from proofroom.core.api.schema import parameter_names, query_parameter
-from proofroom.core.errors import Gone, invalid
+from proofroom.core.errors import Gone, RuleViolation, invalid
 from proofroom.core.models import LiveChange
 
 LIMIT: Final = 100
@@ -77,7 +77,13 @@ class PublicChangeViewSet(DeliveredViewSet):
             moment: datetime | None = datetime.fromtimestamp(int(cursor[2]), UTC)
             rows = rows.filter(pk__gt=int(cursor[1]))
         else:
-            moment = moment_in(request, "since")
+            try:
+                moment = moment_in(request, "since")
+            except RuleViolation:
+                raise invalid(
+                    "since",
+                    "since must be `next` of an earlier answer, or a time such as 2026-01-31T12:00:00Z.",
+                ) from None
             rows = rows.filter(at__gt=moment) if moment is not None else rows.none()
         if moment is not None and moment < oldest_change(settings.CMS_ENV.changes_keep_days):
             raise Gone(

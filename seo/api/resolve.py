@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
 import orjson
 from django.conf import settings
 from drf_spectacular.utils import extend_schema
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
@@ -136,9 +136,17 @@ class ResolvedPathsAnswer(TypedDict):
     included: NotRequired[IncludedAnswer]
 
 
+def _require_leading_slash(value: object) -> object:
+    if isinstance(value, str) and not value.startswith("/"):
+        raise ValueError("must begin with /")
+    return value
+
+
 # The pattern again, since the validator of `Words` hides it from the description.
 Path = Annotated[
-    Words, Field(pattern="^/", max_length=URL_MAX, json_schema_extra={"pattern": "^/"})
+    Words,
+    BeforeValidator(_require_leading_slash),
+    Field(pattern="^/", max_length=URL_MAX, json_schema_extra={"pattern": "^/"}),
 ]
 FieldName = Annotated[Words, Field(max_length=100, json_schema_extra={"enum": sorted(WHOLE)})]
 
@@ -216,7 +224,11 @@ class ResolveViewSet(DeliveredViewSet):
         body = read_body(request, PathsToResolve)
         unknown = sorted(set(body.fields or ()) - WHOLE)
         if unknown:
-            raise invalid("fields", f"fields must be a list of: {', '.join(sorted(WHOLE))}.")
+            raise invalid(
+                "fields",
+                f"fields must be a list of: {', '.join(sorted(WHOLE))}; "
+                f"{unknown[0]!r} is not one of them.",
+            )
         with from_replica():
             return Response(resolve_paths(body))
 

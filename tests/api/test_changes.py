@@ -95,6 +95,12 @@ def test_a_cursor_stays_valid_while_nothing_changes() -> None:
     assert int(cursor.partition(".")[2]) >= int(timezone.now().timestamp()) - 60
 
 
+def test_a_wrong_since_is_told_that_it_takes_a_cursor_too() -> None:
+    assert ask(since="soon").json()["error"] == (
+        "since must be `next` of an earlier answer, or a time such as 2026-01-31T12:00:00Z."
+    )
+
+
 @pytest.mark.parametrize(
     ("query", "field"),
     [

@@ -98,6 +98,12 @@ def test_threat_18_a_field_that_is_not_on_the_list_is_refused(fields: str) -> No
         assert list(answer["details"]) == ["fields"]
 
 
+def test_a_wrong_field_is_named() -> None:
+    answer = ApiClient().read(f"{LIST}?fields=id,author", expect=422)
+
+    assert answer["error"].endswith("; 'author' is not one of them.")
+
+
 def test_answers_with_and_without_fields_are_kept_apart() -> None:
     post = make.post()
     client = ApiClient()

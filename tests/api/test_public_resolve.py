@@ -178,6 +178,16 @@ def test_wrong_bodies_are_refused_by_key(body: Any, key: str) -> None:
     assert key in refused.json()["details"]
 
 
+def test_a_refusal_says_what_is_wrong_with_a_path_or_a_field() -> None:
+    client = ApiClient()
+
+    path = client.send("POST", RESOLVE, {"paths": ["/", "blog"]}).json()
+    field = client.send("POST", RESOLVE, {"paths": ["/"], "fields": ["id", "author"]}).json()
+
+    assert path["details"] == {"paths.1": ["must begin with /."]}
+    assert field["error"].endswith("; 'author' is not one of them.")
+
+
 def test_threat_09_no_path_answers_what_is_not_live() -> None:
     post = make.post("Kettle", slug="kettle")
     make.staged(post, {"title": "zeppelin"})
