@@ -1,4 +1,4 @@
-// Reads the delivery API: a menu, the list of articles, and the page at a path.
+// Reads the delivery API: a menu, and the page or the list at a path.
 import { richText } from "./richtext.js";
 
 const query = new URLSearchParams(location.search);
@@ -46,12 +46,27 @@ async function showMenu() {
   document.querySelector("nav").replaceChildren(menuList(menu.items));
 }
 
-async function showList() {
-  const { data } = await read("/api/public/posts", { type: "blog", locale, ordering: "-publishedAt" });
+/** Shows a page of a list: its posts in the order of the site, and links to the pages before and after it. */
+async function showList(list) {
+  const parameters = {
+    type: list.postType,
+    locale: list.locale,
+    ordering: "-publishedAt",
+    fields: "title,excerpt,url",
+    page: list.page,
+    per_page: list.perPage,
+  };
+  if (list.term) parameters["filter[terms][any]"] = list.term.id;
+  const { data } = await read("/api/public/posts", parameters);
   const entries = data.map((post) =>
     element("li", element("h2", link(post.url, post.title)), element("p", post.excerpt)),
   );
-  main.replaceChildren(element("h1", "Articles"), element("ul", ...entries));
+  const pages = [];
+  if (list.page > 1) pages.push(link(`${list.url}?page=${list.page - 1}`, "Newer"));
+  if (list.page < list.lastPage) pages.push(link(`${list.url}?page=${list.page + 1}`, "Older"));
+  document.title = list.title;
+  document.documentElement.lang = list.locale;
+  main.replaceChildren(element("h1", list.title), element("ul", ...entries), element("p", ...pages));
 }
 
 /** Renders each type of module; others are left out. Overrides replace shared props. */
@@ -65,6 +80,10 @@ async function showPath(path) {
   const found = await read("/api/public/resolve", { path });
   if (found.type === "redirect") {
     location.replace(link(found.redirect.toPath));
+    return;
+  }
+  if (found.type === "list") {
+    await showList(found);
     return;
   }
   const { post } = found;
@@ -81,9 +100,8 @@ async function showPath(path) {
 }
 
 async function show() {
-  const path = query.get("path");
   try {
-    await (path ? showPath(path) : showList());
+    await showPath(query.get("path") ?? "/blog");
   } catch (error) {
     main.replaceChildren(element("h1", error.status === 404 ? "Not found" : "Error"), element("p", error.message));
   }

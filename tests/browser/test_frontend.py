@@ -73,7 +73,7 @@ def test_it_shows_a_menu_the_list_and_a_post(
     page = visitor(open_page)
 
     page.goto(f"{frontend}?cms={live_server.url}")
-    page.get_by_role("heading", name="Articles").wait_for()
+    page.get_by_role("heading", name="Blog").wait_for()
     titles = page.locator("main h2").all_text_contents()
     page.get_by_role("navigation").get_by_role("link", name="Coffee").click()
     page.get_by_role("heading", name="How to brew filter coffee", level=1).wait_for()
@@ -84,6 +84,26 @@ def test_it_shows_a_menu_the_list_and_a_post(
     assert page.locator("article li").all_text_contents() == ["one", "<b>two</b>"]
     expect(page.locator("article em")).to_have_text("never")
     assert "path=%2Fblog%2Fkettles" in str(page.locator("article p a").get_attribute("href"))
+
+
+def test_it_shows_the_pages_of_a_list_that_a_link_leads_to(
+    open_page: OpenPage, frontend: str, live_server: Any
+) -> None:
+    topic = make.term("Coffee")
+    menu_of(make.post("Without a topic", slug="without"))
+    for number in range(13):
+        make.post(f"Cup {number}", slug=f"cup-{number}", taxonomyTermIds=[str(topic.pk)])
+    page = visitor(open_page)
+
+    page.goto(f"{frontend}?cms={live_server.url}&path=/blog/topics/coffee")
+    page.get_by_role("heading", name="Coffee", level=1).wait_for()
+    first = page.locator("main h2").all_text_contents()
+    page.get_by_role("link", name="Older").click()
+    page.get_by_role("link", name="Newer").wait_for()
+    second = page.locator("main h2").all_text_contents()
+
+    assert (len(first), len(second)) == (12, 1)
+    assert {*first, *second} == {f"Cup {number}" for number in range(13)}
 
 
 def test_it_counts_views_and_clicks_of_a_post(
