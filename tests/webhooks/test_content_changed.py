@@ -9,6 +9,7 @@ import pytest
 from django.utils import timezone
 
 from content.posts.trash import delete_post, restore_post
+from proofroom.core.admin.labels import kind_label, public_kind_label
 from proofroom.core.event_kinds import CONTENT_CHANGED, LIVE_CHANGED
 from proofroom.core.models import Event
 from proofroom.webhooks.delivery_channels import event_body
@@ -31,6 +32,12 @@ def names() -> list[str]:
 def test_the_choices_include_changes_and_restored_posts() -> None:
     assert {CONTENT_CHANGED, "post.restored"} <= set(webhook_events())
     assert LIVE_CHANGED not in webhook_events()
+
+
+def test_a_delivery_has_the_label_that_was_chosen() -> None:
+    for name, label in webhook_events().items():
+        assert public_kind_label(name) == label
+    assert public_kind_label("media.uploaded") == kind_label("media.uploaded")
 
 
 def test_a_change_is_called_by_its_public_name(run_on_commit: RunOnCommit) -> None:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 from proofroom.core.database.distinct_values import distinct_values
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
-from proofroom.core.outbox import find_kind
+from proofroom.core.outbox import all_kinds, find_kind
 
 
 class InALanguage(Protocol):
@@ -38,6 +38,14 @@ def kind_label(name: str) -> str:
     """Return the label of a kind of event, or its name if the kind is unknown."""
     kind = find_kind(name)
     return in_words(kind.label) if kind else name
+
+
+def public_kind_label(name: str) -> str:
+    """Return the label of an event by its name for webhooks and workflows, or else by its own name."""
+    for kind in all_kinds():
+        if kind.is_webhook and kind.public_name == name:
+            return in_words(kind.label)
+    return kind_label(name)
 
 
 def badge(look: str, text: str) -> SafeString:

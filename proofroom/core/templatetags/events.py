@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django import template
 
-from proofroom.core.admin.labels import kind_label
+from proofroom.core.admin.labels import public_kind_label
 
 register = template.Library()
-register.filter("kind_label", kind_label)
+register.filter("public_kind_label", public_kind_label)

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST
 
 from proofroom.core import outbox
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import badge, kind_label
+from proofroom.core.admin.labels import badge, public_kind_label
 from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.admin.permissions import (
     actor_of,
@@ -89,7 +89,7 @@ class DeliveryAdmin(ListAdmin[Delivery]):
 
     @admin.display(description=gettext_lazy("Event"), ordering="event_name")
     def what(self, row: Delivery) -> str:
-        return kind_label(row.event_name)
+        return public_kind_label(row.event_name)
 
     @admin.display(description=pgettext_lazy("receiver", "To"))
     def to(self, row: Delivery) -> str:
@@ -165,7 +165,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
     context = {
         "row": row,
         "to": receiver_name(row),
-        "label": kind_label(row.event_name),
+        "label": public_kind_label(row.event_name),
         "state": badge_of(row.status),
         "shown": visible,
         "body": body,
@@ -175,7 +175,7 @@ def show(request: HttpRequest, delivery_id: UUID) -> TemplateResponse:
         "is_held": row.is_held,
         "waits_for": find_blocking_delivery(row),
     }
-    title = f"{kind_label(row.event_name)}: {row.get_status_display().lower()}"
+    title = f"{public_kind_label(row.event_name)}: {row.get_status_display().lower()}"
     return form_page(
         request, "admin/proofroom_webhooks/delivery.html", Delivery, context, title=title
     )

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from proofroom.core.admin.form_pages import form_page
-from proofroom.core.admin.labels import kind_label, switch_badge
+from proofroom.core.admin.labels import kind_label, public_kind_label, switch_badge
 from proofroom.core.admin.permissions import (
     PermittedAdmin,
     actor_of,
@@ -79,7 +79,7 @@ def row_of(found: Workflow) -> dict[str, Any]:
     """Return the template context of a workflow, for the list and its page."""
     return {
         "workflow": found.definition,
-        "triggers": [kind_label(name) for name in found.definition.triggers],
+        "triggers": [public_kind_label(name) for name in found.definition.triggers],
         "state": switch_badge(found.is_enabled),
         "last": found.last,
         "badge": badge_of(found.last.status) if found.last else "",
