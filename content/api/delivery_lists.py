@@ -8,6 +8,7 @@ from typing import Any, Final, cast
 import orjson
 from django.conf import settings
 from django.db.models import Count, QuerySet
+from django.db.models.expressions import RawSQL
 
 from content import presenters
 from content.api import post_lists
@@ -96,7 +97,8 @@ def list_asked_posts(
     if query.facets and found is not None:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
-        answer["facets"] = {name: counts[name](matching.order_by()) for name in query.facets}
+        ids = _ids_of(matching)
+        answer["facets"] = {name: counts[name](ids) for name in query.facets}
     return answer
 
 
@@ -163,11 +165,15 @@ def _wires(
     return wires
 
 
-def _count_terms(posts: QuerySet[Post]) -> Any:
+def _ids_of(posts: QuerySet[Post]) -> RawSQL:
+    """Return the ids of posts as a subquery."""
+    # As SQL, because the conditions of a search name the table, and the ORM renames the tables of subqueries.
+    return RawSQL(*posts.order_by().values("pk").query.sql_with_params())  # noqa: S611  # has parameters
+
+
+def _count_terms(ids: RawSQL) -> Any:
     """Return the most used terms of posts with their counts, for a facet. One query."""
-    uses = PostTerm.objects.filter(
-        post__in=posts.values("pk"), term__taxonomy__in=taxonomies.names()
-    )
+    uses = PostTerm.objects.filter(post_id__in=ids, term__taxonomy__in=taxonomies.names())
     rows = uses.values("term_id", "term__slug", "term__name").annotate(count=Count("id"))
     return [
         {
@@ -180,10 +186,10 @@ def _count_terms(posts: QuerySet[Post]) -> Any:
     ]
 
 
-def _count_types(posts: QuerySet[Post]) -> Any:
+def _count_types(ids: RawSQL) -> Any:
     """Return the types of posts with their counts, for a facet. One query."""
     # In a subquery, because the posts may have annotations that would split the groups.
-    rows = Post.objects.filter(pk__in=posts.values("pk")).values("type").annotate(count=Count("pk"))
+    rows = Post.objects.filter(pk__in=ids).values("type").annotate(count=Count("pk"))
     return [
         {"value": row["type"], "count": row["count"]}
         for row in rows.order_by("-count", "type")[:MAX_FACET_VALUES]

@@ -217,7 +217,7 @@ def test_a_cursor_keeps_the_filters_of_its_own_request() -> None:
 def test_facets_count_what_the_filters_leave() -> None:
     soil, repair = make.term("Soil"), make.term("Repair")
     make.post("A", slug="a", taxonomyTermIds=[str(soil.pk), str(repair.pk)])
-    make.post("B", slug="b", taxonomyTermIds=[str(soil.pk)])
+    make.post("Bokashi", slug="b", taxonomyTermIds=[str(soil.pk)])
     make.post("P", slug="p", type="page")
     make.post("D", slug="d", status="draft", taxonomyTermIds=[str(repair.pk)])
     make.post("G", slug="g", locale="de", taxonomyTermIds=[str(repair.pk)])
@@ -237,6 +237,9 @@ def test_facets_count_what_the_filters_leave() -> None:
         "type": [{"value": "blog", "count": 1}],
     }
     assert ask(facets="type", search="nowhere")["facets"] == {"type": []}
+    for more in ({}, {"ordering": "title"}, {"ordering": "-title,slug", "after": ""}):
+        found = ask(facets="terms,type", search="Bokashi", **more)["facets"]
+        assert found == {"terms": [term(soil, 1)], "type": [{"value": "blog", "count": 1}]}
     by_title = ask(facets="type", ordering="-title,slug")
     assert by_title["facets"] == {"type": whole["facets"]["type"]}
     assert "facets" not in ask(per_page="1")
