@@ -182,7 +182,9 @@ def record_moves(
         )
         for move in moves
     ]
-    remember_targets({move.before: move.post.pk for move in moves if move.before})
+    # A post in the trash can have the path of another post, to which the links lead.
+    shown = [move for move in moves if move.before and move.post.deleted_at is None]
+    remember_targets({move.before: move.post.pk for move in shown})
     outbox.record_all("post.moved", things, actor=actor)
     changed = [move.post for move in moves if move.post.pk not in recorded]
     record_indirect_updates(

@@ -93,6 +93,22 @@ def test_a_link_keeps_its_post_when_another_post_takes_the_old_path() -> None:
     assert link_of(read(later))["post"]["id"] == str(other.pk)
 
 
+def test_a_link_does_not_lead_to_a_post_in_the_trash_that_moves_too() -> None:
+    top = make.post("Top", type="page", slug="top")
+    below = {"type": "page", "slug": "below", "parentId": str(top.pk)}
+    delete_post(post_id=make.post("Old", **below).pk, actor=make.actor("admin"))
+    target = make.post("Target", **below)
+    delete_post(post_id=make.post("Other", **{**below, "slug": "c"}).pk, actor=make.actor("admin"))
+    post = make.post("Linking", markdown="See [this](/top/below).")
+
+    moved(top, "peak")
+
+    assert link_of(read(post)) == {
+        "href": "/peak/below",
+        "post": {"id": str(target.pk), "url": "/peak/below"},
+    }
+
+
 def test_a_link_is_remembered_through_edits_of_its_post_and_a_rebuild() -> None:
     target = make.post("Target", slug="old")
     post = make.post("Linking", markdown="See [this](/blog/old).")
