@@ -134,11 +134,20 @@ _MOST_SHAPES: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class RenderedAnswer:
-    """The body of an answer, and the cache tags of its contents. `post_id` is the original's of a variation."""
+    """The body of an answer, and the cache tags of its contents.
+
+    `post_id` is the original's of a variation, and `content_id` the variation's.
+    """
 
     post_id: UUID
+    content_id: UUID
     body: bytes
     depends_on: frozenset[str]
+
+    @property
+    def variations(self) -> dict[UUID, UUID]:
+        """The variation in the place of the post, by the id of the post; empty without one."""
+        return {self.post_id: self.content_id} if self.content_id != self.post_id else {}
 
 
 def render_post(
@@ -262,7 +271,7 @@ def _render(
             for content, body in zip(presented, written, strict=True)
         ]
     return [
-        _finish(one.row["original_id"], body, more)
+        _finish(one, body, more)
         for one, body, more in zip(shown, written, members, strict=True)
     ]
 
@@ -350,15 +359,14 @@ def _members(
     return _Members(members, tags)
 
 
-def _finish(post_id: UUID, body: bytes, members: _Members) -> RenderedAnswer:
+def _finish(shown: _Shown, body: bytes, members: _Members) -> RenderedAnswer:
     """Return the answer of a post: its JSON with the other members."""
     if members.values:
         # The body is spliced, not parsed: its closing brace is replaced by the members.
         separator = b"," if body != b"{}" else b""
         body = body[:-1] + separator + orjson.dumps(members.values)[1:]
-    return RenderedAnswer(
-        post_id, body, frozenset([*members.tags, *marked_tags(tags_in_post(body))])
-    )
+    tags = frozenset([*members.tags, *marked_tags(tags_in_post(body))])
+    return RenderedAnswer(shown.row["original_id"], shown.content_id, body, tags)
 
 
 def _disclosure(row: Row, post: Mapping[str, Any]) -> AiDisclosure:

@@ -412,7 +412,7 @@ def read_post(request: HasQuery, post_id: str) -> bytes | None:
     body = found.body if is_fallback is None else with_fallback(found.body, is_fallback)
     if tree is None:
         return body
-    posts, included = add_included({id_: body}, tree, text_format)
+    posts, included = add_included({id_: body}, tree, text_format, found.variations)
     return dumps({**posts[id_], "included": included})
 
 
@@ -423,12 +423,18 @@ def include_of(request: HasQuery) -> Tree | None:
 
 
 def add_included(
-    bodies: Mapping[UUID, bytes], tree: Tree, text_format: TextFormat
+    bodies: Mapping[UUID, bytes],
+    tree: Tree,
+    text_format: TextFormat,
+    variations: Mapping[UUID, UUID] | None = None,
 ) -> tuple[dict[UUID, JsonObject], JsonObject]:
-    """Return posts with members that name what they include, by id, and `included`, from the JSON of the posts."""
+    """Return posts with members that name what they include, by id, and `included`, from the JSON of the posts.
+
+    `variations` are those of `load_included`.
+    """
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)
-    included = load_included([*bodies], tree, text_format)
+    included = load_included([*bodies], tree, text_format, variations)
     posts = {id_: included.add_to(id_, orjson.loads(body)) for id_, body in bodies.items()}
     return posts, included.as_wire()
 

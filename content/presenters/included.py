@@ -15,7 +15,7 @@ import orjson
 from django.db.models import F, OuterRef, Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from content.models import PostTerm
+from content.models import Post, PostTerm
 from content.presenters.delivered_texts import DeliveredContent, TextFormat, present_texts
 from content.presenters.posts import Wire, listed_post
 from content.store import post_queries
@@ -155,6 +155,11 @@ _ROOTS: Final = CompiledQuery(
 _ROOTS_WITHOUT_MODULES: Final = CompiledQuery(
     lambda ids: _with_parts(published_posts().filter(pk__in=ids), frozenset({"global_ids"}))
 )
+_VARIATIONS: Final = CompiledQuery(
+    lambda ids: _with_parts(
+        Post.objects.running().filter(pk__in=ids), frozenset({"global_ids", "live_modules"})
+    )
+)
 
 
 def _with_parts(posts: QuerySet[Any], parts: frozenset[post_queries.Part]) -> QuerySet[Any, Row]:
@@ -204,9 +209,13 @@ _NO_ID: Final = UUID(int=0)
 
 @dataclass(frozen=True, slots=True)
 class _Node:
-    """A post whose relations are loaded. `modules` only for posts of the answer."""
+    """A post whose relations are loaded. `modules` only for posts of the answer.
+
+    `content_id`: the variation that is answered in the place of the post, or the post itself.
+    """
 
     id: UUID
+    content_id: UUID
     type: str
     locale: str
     parent_id: UUID | None
@@ -227,9 +236,9 @@ class _Loader:
     def load(self, nodes: Collection[_Node], tree: Tree) -> None:
         """Load the posts that the nodes lead to, and the posts that these lead to."""
         if "media" in tree:
-            self.media_of.update(dict.fromkeys(node.id for node in nodes))
+            self.media_of.update(dict.fromkeys(node.content_id for node in nodes))
         if "terms" in tree:
-            self.terms_of.update(dict.fromkeys(node.id for node in nodes))
+            self.terms_of.update(dict.fromkeys(node.content_id for node in nodes))
         targets: dict[Relation, list[UUID]] = {}
         if "parent" in tree:
             targets["parent"] = [node.parent_id for node in nodes if node.parent_id is not None]
@@ -265,7 +274,14 @@ class _Loader:
             self.found.posts[str(row["id"])] = wire
             self.nodes.setdefault(
                 row["id"],
-                _Node(row["id"], row["type"], row["locale"], row["parent_key"], row["group_key"]),
+                _Node(
+                    row["id"],
+                    row["id"],
+                    row["type"],
+                    row["locale"],
+                    row["parent_key"],
+                    row["group_key"],
+                ),
             )
             depend_on(tag_of_post(row["id"]))
 
@@ -340,8 +356,9 @@ class _Loader:
                 if (term := related_from_row(Term, row, "term")) is not None:
                     self.found.terms[str(term_id)] = term_wire(term, node.type, node.locale)
         for id_, ids in terms.items():
-            if self.nodes[id_].is_root:
-                self.found.relations[id_]["taxonomyTermIds"] = ids
+            node = self.nodes[id_]
+            if node.is_root:
+                self.found.relations[node.id]["taxonomyTermIds"] = ids
 
     def load_media(self) -> None:
         """Load the files of posts, described in the language of the first post that uses them.
@@ -376,33 +393,42 @@ def load_included(
     tree: Tree,
     text_format: TextFormat = "json",
     modules_of: Mapping[UUID, str] | None = None,
+    variations: Mapping[UUID, UUID] | None = None,
 ) -> Included:
     """Return what published posts lead to, with rich text in a format.
 
-    `modules_of`: the stored modules of all posts as JSON, if they were read already. The number of queries depends on
-    the relations, not on the posts.
+    `modules_of`: the stored modules of all posts as JSON, if they were read already. `variations`: the variations
+    that are answered in the place of posts, by the id of the post. The number of queries depends on the relations,
+    not on the posts.
     """
     loader = _Loader()
     has_modules = "modules.posts" in tree
     known = modules_of or {}
     statement = _ROOTS if has_modules and not known else _ROOTS_WITHOUT_MODULES
     rows = {row["id"]: row for row in statement.rows(padded(list(ids)) if ids else [])}
+    shown = variations or {}
+    contents = {row["id"]: row for row in (_VARIATIONS.rows([*shown.values()]) if shown else ())}
+    roots: list[_Node] = []
     for id_ in ids:
         if (row := rows.get(id_)) is not None:
-            loader.nodes[id_] = _Node(
+            content = contents.get(shown.get(id_), row)
+            node = _Node(
                 row["id"],
+                content["id"],
                 row["type"],
                 row["locale"],
                 row["parent_id"],
                 row["translation_group"],
                 is_root=True,
-                modules=orjson.loads(row.get("live_modules") or known.get(id_, "[]"))
+                modules=orjson.loads(content.get("live_modules") or known.get(id_, "[]"))
                 if has_modules
                 else (),
-                global_ids=orjson.loads(row["global_ids"]),
+                global_ids=orjson.loads(content["global_ids"]),
             )
-    loader.found.modules = {id_: node.modules for id_, node in loader.nodes.items()}
-    loader.load(list(loader.nodes.values()), tree)
+            roots.append(node)
+            loader.nodes[node.id] = loader.nodes[node.content_id] = node
+    loader.found.modules = {node.id: node.modules for node in roots}
+    loader.load(roots, tree)
     loader.load_terms()
     loader.load_media()
     present_texts(

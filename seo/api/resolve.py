@@ -201,7 +201,9 @@ class ResolveViewSet(DeliveredViewSet):
             body = found.body if fallback is None else with_fallback(found.body, is_fallback)
             if tree is None:
                 return Response({"type": "post", "post": orjson.Fragment(body)})
-            posts, included = add_included({found.post_id: body}, tree, text_format)
+            posts, included = add_included(
+                {found.post_id: body}, tree, text_format, found.variations
+            )
             return Response({"type": "post", "post": posts[found.post_id], "included": included})
         # A post that is published at the path replaces a list or a redirect.
         depend_on(tag_of_list(ANY_TYPE))

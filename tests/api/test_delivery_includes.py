@@ -7,7 +7,9 @@ from typing import Any, Final
 import pytest
 
 from content.models import Layer, Post
+from content.posts.variations import create_variation
 from content.store.media_usage import rebuild_references
+from content.store.traffic import change_variation
 from proofroom.core.caching.answer_cache import answers
 from tests import make
 from tests.api_client import ApiClient
@@ -107,6 +109,31 @@ def test_a_single_post_includes_the_same() -> None:
     assert set(found["included"]["posts"]) == {str(german.pk)}
     assert set(found) == {*single, "included"}
     assert set(sparse) == {"title", "translations", "included"}
+
+
+def test_a_variation_includes_what_it_shows() -> None:
+    admin, first, second = make.actor("admin"), make.image(), make.image("second.png")
+    listed = make.post("Listed", slug="listed")
+    page = make.post("Page", type="page", slug="page", featuredMediaId=str(first.pk))
+    below = make.post("Below", type="page", slug="below", parentId=str(page.pk))
+    variation = create_variation(post_id=page.pk, variation="B", actor=admin)
+    make.edited(variation, {"featuredMediaId": str(second.pk)})
+    make.added_module(variation, type="blog-list", props={"count": 1})
+    change_variation(post_id=page.pk, variation_id=variation.pk, actor=admin, running=True)
+    query = "variation=B&include=media,children,modules.posts"
+
+    found = ApiClient().read(f"{LIST}/{page.pk}?{query}")
+    resolved = ApiClient().read(f"/api/public/resolve?path=/page&{query}")
+    original = ApiClient().read(f"{LIST}/{page.pk}?include=media,modules.posts")
+
+    [module] = [one for one in found["modules"] if one["type"] == "blog-list"]
+    assert module["posts"] == [str(listed.pk)]
+    assert set(found["included"]["media"]) == {str(second.pk)}
+    assert set(found["included"]["posts"]) == {str(listed.pk), str(below.pk)}
+    assert resolved["included"] == found["included"]
+    assert resolved["post"]["modules"] == found["modules"]
+    assert set(original["included"]["media"]) == {str(first.pk)}
+    assert original["included"]["posts"] == {}
 
 
 def test_paths_lead_on_to_a_bounded_depth() -> None:
