@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
@@ -194,3 +195,14 @@ def test_the_admin_makes_shows_and_revokes_one() -> None:
     admin.post(f"{pages}{token.pk}/change/")
     token.refresh_from_db()
     assert token.state == "revoked"
+
+
+def test_conditions_that_any_answer_meets_do_not_lift_the_limit(
+    one_window: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(settings.THROTTLE_RATES, "public", "2/minute")
+    client = Client(HTTP_IF_NONE_MATCH="*")
+
+    codes = [client.get(f"/api/public/posts?search=s{number}").status_code for number in range(24)]
+
+    assert codes == [304] * 22 + [429] * 2

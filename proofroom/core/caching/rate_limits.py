@@ -98,6 +98,8 @@ The other limits only reduce load. They restart with each period of the clock, w
 """
 _SLOTS: Final = 240
 """Number of slots of a period. Hits expire slot by slot; for a minute, a slot is a quarter of a second."""
+_MOST_TAKEN_BACK: Final = 10
+"""Hits that can be taken back in a window, as a multiple of the limit."""
 RATE_LIMIT_HEADERS: Final = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 
@@ -163,8 +165,13 @@ class HitCount:
         return self.hits > self.limit
 
     def take_back(self) -> None:
-        """Subtract one hit again, of a call that does not count. Only for scopes that restart with the clock."""
-        if self.key:
+        """Subtract one hit again, of a call that does not count. Only for scopes that restart with the clock.
+
+        At most ten times the limit, because anybody can send a condition that answers meet.
+        """
+        if not self.key:
+            return
+        if count_hit(f"{self.key}:back", self._seconds, 1) <= self.limit * _MOST_TAKEN_BACK:
             self.hits = count_hit(self.key, self._seconds, -1)
 
     @property
