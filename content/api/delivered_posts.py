@@ -271,8 +271,7 @@ def _render(
             for content, body in zip(presented, written, strict=True)
         ]
     return [
-        _finish(one, body, more)
-        for one, body, more in zip(shown, written, members, strict=True)
+        _finish(one, body, more) for one, body, more in zip(shown, written, members, strict=True)
     ]
 
 

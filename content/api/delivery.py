@@ -434,7 +434,7 @@ def add_included(
     """
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)
-    included = load_included([*bodies], tree, text_format, variations)
+    included = load_included([*bodies], tree, text_format, variations=variations)
     posts = {id_: included.add_to(id_, orjson.loads(body)) for id_, body in bodies.items()}
     return posts, included.as_wire()
 

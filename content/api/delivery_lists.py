@@ -156,6 +156,7 @@ def _wires(
         wires = post_lists.add_media(wires, rows)
     if of_single:
         rendered = render_posts([row["id"] for row in rows], of_single, text_format)
+        depend_on(*(tag for one in rendered.values() for tag in one.depends_on))
         wires = [
             {**wire, **orjson.loads(rendered[row["id"]].body)} if row["id"] in rendered else wire
             for row, wire in zip(rows, wires, strict=True)

@@ -425,6 +425,8 @@ def load_included(
                 else (),
                 global_ids=orjson.loads(content["global_ids"]),
             )
+            # A new translation tells the posts that it translates.
+            depend_on(tag_of_post(node.id))
             roots.append(node)
             loader.nodes[node.id] = loader.nodes[node.content_id] = node
     loader.found.modules = {node.id: node.modules for node in roots}

@@ -57,6 +57,16 @@ def create() -> Work:
     return lambda: make.post("Second", slug="second")
 
 
+def create_below() -> Work:
+    parent = page("about")
+    return lambda: page("team", parent)
+
+
+def create_listed() -> Work:
+    make.added_module(page("about"), type="blog-list", props={"count": 3})
+    return create()
+
+
 def edit() -> Work:
     post = make.post()
     return lambda: make.edited(post, {"title": "New"})
@@ -196,6 +206,8 @@ def recorded(name: str) -> Work:
 
 OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "create": (create, "post"),
+    "create below a page": (create_below, "post"),
+    "create what a module lists": (create_listed, "post"),
     "edit": (edit, "post"),
     "translate": (translate, "post"),
     "publish": (lambda: status("draft", "published"), "post"),
@@ -264,6 +276,12 @@ def addresses() -> list[str]:
         *(f"/api/public/resolve?path={path}" for _, path in posts),
         "/blog", "/blog/feed.xml", "/llms.txt", "/old", "/blog/second", "/blog/kaffee",
         "/api/public/posts", "/api/public/posts?type=blog&locale=de", "/api/public/posts?allLocales=true",
+        *(
+            f"/api/public/posts?type={type_}&locale={locale}&{more}"
+            for type_, locale in (("blog", "en"), ("blog", "de"), ("page", "en"))
+            for more in ("fields=translations,ancestors,seo,terms", "fallback=en",
+                         "include=media,terms,children,translations,modules.posts")
+        ),
         "/api/public/terms", "/api/public/resolve?path=/old", "/api/public/resolve?path=/blog/second",
         f"/api/public/posts?type=page&include={INCLUDED}", f"/api/public/posts?include={INCLUDED}",
         "/api/public/posts?locale=de&fallback=en", "/api/public/posts?fields=title,translations",
