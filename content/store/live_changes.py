@@ -9,21 +9,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, cast
 from uuid import UUID
 
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.store.indirect_updates import CAUSES
+from content.store.linked_posts import padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
 from media.models import LIVE, MediaReference
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.caching.cache_tags import global_tag, post_tag, type_tag
+from proofroom.core.database.compiled_queries import CompiledQuery, Row
 from proofroom.core.event_kinds import LIVE_CHANGED
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event, LiveChange
@@ -232,13 +234,7 @@ def _running(ids: Iterable[UUID | None]) -> set[UUID]:
     return set(running.values_list("pk", flat=True)) if wanted else set()
 
 
-def _former_addresses(event_ids: Collection[int]) -> dict[int, str | None]:
-    """Return the addresses at which visitors saw the posts before these events, by id of the event.
-
-    Events before which they saw none are missing; an address is None if the log no longer has it. One query.
-    """
-    if not event_ids:
-        return {}
+def _former(event_ids: Collection[int]) -> QuerySet[Event, Row]:
     earlier = Event.objects.filter(
         ~Q(payload={}),
         post_id=OuterRef("post_id"),
@@ -254,6 +250,20 @@ def _former_addresses(event_ids: Collection[int]) -> dict[int, str | None]:
             Post.objects.filter(pk=OuterRef("post_id"), published_at__isnull=False)
         ),
     )
+    return cast("QuerySet[Event, Row]", rows)
+
+
+_FORMER: Final = CompiledQuery(_former)
+
+
+def _former_addresses(event_ids: Collection[int]) -> dict[int, str | None]:
+    """Return the addresses at which visitors saw the posts before these events, by id of the event.
+
+    Events before which they saw none are missing; an address is None if the log no longer has it. One query.
+    """
+    if not event_ids:
+        return {}
+    rows = _FORMER.rows(padded(list(event_ids)))
     found: dict[int, str | None] = {}
     for row in rows:
         if row["earlier_name"] is None:
