@@ -350,7 +350,7 @@ class _Loader:
         terms: dict[UUID, list[str]] = {id_: [] for id_ in self.terms_of}
         for row in _TERMS.rows(padded(list(self.terms_of)), padded(sorted(taxonomies.names()))):
             node, term_id = self.nodes[row["post_id"]], row["term__id"]
-            terms[node.id].append(str(term_id))
+            terms[row["post_id"]].append(str(term_id))
             if str(term_id) not in self.found.terms:
                 add_cache_tags(term_tag(term_id))
                 if (term := related_from_row(Term, row, "term")) is not None:
