@@ -113,7 +113,8 @@ def test_lane_15_nothing_staged_is_seen_from_outside() -> None:
     ):
         answer = client.get(path)
         assert CANARY not in answer.content.decode(), path
-        assert b"eview" not in answer.content or answer.status_code == 200
+        # 422 quotes the parameter that it refuses.
+        assert b"eview" not in answer.content or answer.status_code in (200, 422), path
     assert client.get(f"/api/public/resolve?path=/blog/{CANARY}-slug").status_code == 404
     assert client.get(f"/blog/{CANARY}-slug").status_code == 404
 

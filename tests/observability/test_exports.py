@@ -33,7 +33,7 @@ from cms_project.celery import app
 app.conf.task_always_eager = True
 from proofroom.core.observability.work_ids import bind_ids
 client = Client(headers={"Host": "localhost"})
-client.get("/api/public/posts?secret=in-the-query")
+client.get("/api/public/posts?search=in-the-query")
 with bind_ids({"request_id": "request-of-the-task"}):
     dispatch_events.delay([], [])
     export_readings.delay()
