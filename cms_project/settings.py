@@ -110,6 +110,7 @@ INSTALLED_APPS = [
     "proofroom_apps.reviewers",
     "proofroom_apps.editorial",
     "proofroom_apps.feedback",
+    "proofroom_apps.comments",
     "proofroom_apps.privacy",
     "proofroom_apps.imports",
     "forms",

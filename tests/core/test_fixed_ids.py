@@ -28,8 +28,10 @@ _KEEPING = {
 """Functions and objects whose arguments are stored, queued or used as salt."""
 
 SUBSCRIBERS = {
+    "agents_app.comment_mentions.answer",
     "agents_app.reactions.starting.react",
     "agents_app.triggers.start_agents",
+    "comments.passages.follow",
     "content.live_changes.record_live_changes",
     "content.pattern_moves.follow_pattern",
     "content.posts.indirect_updates.follow_cause",
@@ -39,6 +41,9 @@ SUBSCRIBERS = {
     "notifications.notify.agent.budget",
     "notifications.notify.agent.run",
     "notifications.notify.archive.export-failed",
+    "notifications.notify.comment.assignment",
+    "notifications.notify.comment.mention",
+    "notifications.notify.comment.reply",
     "notifications.notify.feedback.created",
     "notifications.notify.form.submitted",
     "notifications.notify.inbox.batch",
