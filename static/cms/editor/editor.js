@@ -2,6 +2,7 @@
 // returning to the last field after a reload, and the preview of a search result.
 
 import { fetchPage, watchFocus } from "../http.js";
+import { startComments } from "../comments/editor_comments.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -301,6 +302,7 @@ if (form) {
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
+  startComments(form, rail);
   startDialogs();
   startSchedule();
   if (form.dataset.sent) {
