@@ -30,7 +30,7 @@ _NAME: Final = rf"[\w{MARK}\u200c\u200d.@+-]"
 # Without a character of a name before it: an address such as mira@example.com mentions nobody.
 _MENTION: Final = compile_pattern(
     rf"(?<!{_NAME})@(?:agent:(?P<agent>[A-Za-z0-9_-]{{1,{AGENT_ID_MAX}}})"
-    rf"|(?P<person>{_NAME}{{1,{USERNAME_MAX}}}))"
+    rf"|(?P<person>[\w{MARK}]{_NAME}{{0,{USERNAME_MAX - 1}}}))"
 )
 _AFTER_NAME: Final = ".@+-"
 """Characters of names that are more often punctuation at the end of a mention."""
@@ -45,6 +45,12 @@ class Mention:
     agent_id: str
     start: int
     end: int
+
+    @property
+    def spellings(self) -> list[str]:
+        """The username as written, and without punctuation at its end."""
+        name = self.username
+        return list(dict.fromkeys((name, name.rstrip(_AFTER_NAME) or name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,13 +118,12 @@ def resolve_mentions(text: str, subject: Post | Asset) -> Mentioned:
             "body", _("A comment can mention at most %(most)s agents.") % {"most": MAX_AGENTS}
         )
     names = [mention for mention in mentions if mention.username]
-    accounts = _find_people([name for mention in names for name in _spellings(mention.username)])
+    accounts = _find_people([name for mention in names for name in mention.spellings])
     for mention in names:
-        spellings = _spellings(mention.username)
-        user = next((accounts[name] for name in spellings if name in accounts), None)
+        user = next((accounts[name] for name in mention.spellings if name in accounts), None)
         if user is None:
             message = _("Nobody here has this username.")
-            found.warnings.append(MentionWarning(f"@{spellings[-1]}", message))
+            found.warnings.append(MentionWarning(f"@{mention.spellings[-1]}", message))
         elif not may_read(user, subject):
             message = _("%(name)s cannot see this and was not notified.")
             found.warnings.append(
@@ -127,11 +132,6 @@ def resolve_mentions(text: str, subject: Post | Asset) -> Mentioned:
         elif user not in found.people:
             found.people.append(user)
     return found
-
-
-def _spellings(name: str) -> list[str]:
-    """Return the name as written, and without punctuation at its end."""
-    return list(dict.fromkeys((name, name.rstrip(_AFTER_NAME) or name)))
 
 
 def _find_people(names: Sequence[str]) -> dict[str, User]:

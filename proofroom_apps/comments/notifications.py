@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
+from uuid import UUID
 
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from media.models import Asset
+from media.scopes import visible_assets
+from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom_apps.comments.mentions import may_read
 from proofroom_apps.comments.models import Comment
 
 _EVENTS: Final = ("comment.created", "comment.changed")
@@ -36,11 +43,13 @@ def _find_participants(event: Event) -> list[Notice]:
         return []
     people = {thread.author_id, thread.assignee_id}
     people |= set(thread.replies.values_list("author_id", flat=True))
-    mentioned = _ids(event.payload.get("mentioned"), but=None)
-    found = sorted(
-        id_ for id_ in people if id_ is not None and id_ != event.actor_id and id_ not in mentioned
-    )
-    return [_notice(event, found)] if found else []
+    people -= {None, event.actor_id, *_ids(event.payload.get("mentioned"), but=None)}
+    subject = thread.post or thread.asset
+    found = list(User.objects.filter(pk__in=people, is_active=True).order_by("pk"))
+    User.preload_roles(found)
+    # Since then some may have lost the right to see the post or file.
+    ids = [user.pk for user in found if subject is not None and may_read(user, subject)]
+    return [_notice(event, ids)] if ids else []
 
 
 def _ids(value: Json, *, but: int | None) -> list[int]:
@@ -56,10 +65,16 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
     ids = {row.subjects[0] for row in rows}
     found = Comment.objects.filter(pk__in=ids).select_related("author", "post", "asset")
     comments = {str(comment.pk): comment for comment in found}
+    files = _visible_files(rows, comments)
     texts = {}
     for row in rows:
         comment = comments.get(row.subjects[0])
-        if comment is None or (comment.post is not None and comment.post.deleted_at is not None):
+        is_gone = comment is None or (
+            comment.post.deleted_at is not None
+            if comment.post is not None
+            else (row.user_id, comment.asset_id) not in files
+        )
+        if comment is None or is_gone:
             texts[row.pk] = NotificationText(_("A comment was deleted"), "", "comment")
             continue
         name = comment.author.username if comment.author is not None else ""
@@ -76,6 +91,24 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
         text = sentence % {"name": name or _("Former member"), "title": title}
         texts[row.pk] = NotificationText(text, comment_url(comment), "comment")
     return texts
+
+
+def _visible_files(
+    rows: Sequence[Notification], comments: Mapping[str, Comment]
+) -> set[tuple[int, UUID]]:
+    """Return the files among the subjects that each user may see. One query a user with comments on files."""
+    by_user: dict[int, set[UUID]] = defaultdict(set)
+    for row in rows:
+        comment = comments.get(row.subjects[0])
+        if comment is not None and comment.asset_id is not None:
+            by_user[row.user_id].add(comment.asset_id)
+    found = set()
+    for user in User.objects.filter(pk__in=by_user):
+        if user.has_perm("media.view"):
+            assets = Asset.objects.filter(pk__in=by_user[user.pk])
+            seen = visible_assets(assets, Actor(user, "system")).values_list("pk", flat=True)
+            found |= {(user.pk, id_) for id_ in seen}
+    return found
 
 
 def comment_url(comment: Comment) -> str:

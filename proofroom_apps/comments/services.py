@@ -204,8 +204,8 @@ def change_comment(
         mentioned = resolve_mentions(text, subject)
         # Who was mentioned before is not notified again.
         before = parse_mentions(comment.body)
-        known = {mention.text for mention in before}
-        mentioned.people = [user for user in mentioned.people if f"@{user.username}" not in known]
+        known = {name for mention in before for name in mention.spellings}
+        mentioned.people = [user for user in mentioned.people if user.username not in known]
         known_agents = {mention.agent_id for mention in before}
         mentioned.agents = [one for one in mentioned.agents if one.agent_id not in known_agents]
         comment.body, comment.edited_at = text, timezone.now()
@@ -280,8 +280,8 @@ def may_delete(comment: Comment, actor: Actor) -> bool:
         return True
     if comment.asset_id is not None and actor.can("media.edit"):
         return True
-    own = comment.author_id == actor.user.pk
-    return own and not comment.replies.exclude(author_id=actor.user.pk).exists()
+    written = (comment, *comment.replies.all())
+    return all(one.author_id == actor.user.pk for one in written)
 
 
 @transaction.atomic
@@ -497,9 +497,12 @@ def _find_assignee(assignee: Assignee, subject: Post | Asset) -> User | None:
 
 
 def _clean_due(due_at: datetime | None) -> datetime | None:
-    if due_at is not None and due_at <= timezone.now():
+    if due_at is None:
+        return None
+    if due_at <= timezone.now():
         raise invalid("dueAt", _("The due date must be in the future."))
-    return due_at
+    # As answers have it, so that what was read can be sent back.
+    return due_at.replace(microsecond=due_at.microsecond // 1000 * 1000)
 
 
 def _clean_body(text: str) -> str:

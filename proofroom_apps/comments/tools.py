@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 from uuid import UUID
 
 from pydantic import Field
@@ -95,7 +95,9 @@ def list_comments(actor: Actor, arguments: ListComments) -> JsonObject:
     actor = as_own_agent(actor)
     post = require_post(arguments.post, actor)
     of = list_of(arguments, _TOOL)
-    start = 0 if arguments.cursor is None else int(str(open_cursor(arguments.cursor, of=of)[0]))
+    start = 0
+    if arguments.cursor is not None:
+        start = cast(int, open_cursor(arguments.cursor, of=of)[0])
     rows = threads_of(post, status=arguments.status or "")
     found = list(rows[start : start + arguments.limit + 1])
     part = found[: arguments.limit]

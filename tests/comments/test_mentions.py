@@ -236,3 +236,21 @@ def test_hostile_text_is_stored_as_text() -> None:
     made = say(post, text)
 
     assert (made["body"], made["warnings"]) == (text, [])
+
+
+def test_notifications_about_files_check_what_the_reader_may_see() -> None:
+    asset = make.image("secret-canary.png")
+    outside = make.post(type="page", slug="outside")
+    scope = ContentScope(types=frozenset({"blog"}))
+    rights = ("posts.view", "media.view", "comments.view", "comments.write")
+    make.site_role("bloggers", *rights, scope=scope)
+    made = say(asset, "@bloggers look", by="admin")
+    assert made["warnings"] == []
+    assert texts_for("bloggers") == [
+        ("comment.mention", "admin mentioned you on “secret-canary.png”")
+    ]
+
+    # Now it is used only where they may not look.
+    make.edited(outside, {"featuredMediaId": str(asset.pk)})
+
+    assert texts_for("bloggers") == [("comment.mention", "A comment was deleted")]
