@@ -40,6 +40,7 @@ from proofroom_apps.comments.services import (
     comment_on_post,
     delete_comment,
 )
+from proofroom_apps.editorial.posts.extensions import notes
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 
 PANEL: Final = "panel"
@@ -101,6 +102,7 @@ def comments(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "url": post_url("comments", post),
         "is_panel": is_panel,
         "body_max": BODY_MAX,
+        "notes": notes(request, post),
     }
     status = 422 if problem else 200
     if is_panel:
