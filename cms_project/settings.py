@@ -400,6 +400,7 @@ _TASK_SECONDS = {
     "webhooks.tasks.sweep_deliveries": 10.0,
     "agents_app.tasks.sweep_runs": 30.0,
     "agents_app.tasks.sweep_reactions": 30.0,
+    "comments.tasks.remind_of_due": 60.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
     **({"content.tasks.check_links": 60.0} if CMS_ENV.link_checks else {}),

@@ -14,4 +14,5 @@ KINDS: Final = (
     EventKind("comment.resolved", "Comment resolved", _VIEW),
     EventKind("comment.reopened", "Comment reopened", _VIEW),
     EventKind("comment.deleted", "Comment deleted", _VIEW),
+    EventKind("comment.due", "Comment due", _VIEW),
 )

@@ -27,7 +27,7 @@ class Comment(models.Model):
     """A comment. Replies have a `parent`, which never is a reply itself.
 
     Status, assignee and due date are those of the whole thread, so replies have none. `quote`, `prefix` and `suffix`:
-    the passage as it was last found. `agent_id`: the agent that wrote it, empty for people.
+    the passage as it was last found. `reminded_due_at`: the due date that its assignee was reminded of. `agent_id`: the agent that wrote it, empty for people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -55,6 +55,7 @@ class Comment(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     due_at = models.DateTimeField(null=True)
+    reminded_due_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     edited_at = models.DateTimeField(null=True)
 

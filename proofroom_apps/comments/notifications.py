@@ -83,6 +83,7 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
         sentence = {
             "mention": _("%(name)s mentioned you on “%(title)s”"),
             "assignment": _("A comment on “%(title)s” is assigned to you"),
+            "due": _("A comment on “%(title)s” is due"),
             "reply": _("%(name)s replied on “%(title)s”"),
         }[kind]
         title = comment.post.title if comment.post is not None else ""
@@ -134,6 +135,14 @@ KINDS: Final = (
         _EVENTS,
         _find_assignee,
         lambda rows: _describe(rows, "assignment"),
+    ),
+    NotificationKind(
+        "comment.due",
+        gettext_lazy("Comments assigned to you that are due"),
+        "comments.view",
+        ("comment.due",),
+        _find_assignee,
+        lambda rows: _describe(rows, "due"),
     ),
     NotificationKind(
         "comment.reply",

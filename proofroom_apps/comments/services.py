@@ -13,6 +13,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import F, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -25,10 +26,10 @@ from media.scopes import require_changeable
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
 from proofroom.core import outbox
-from proofroom.core.actor import Actor
+from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotAllowed, RuleViolation, invalid
-from proofroom.core.json import JsonObject
+from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import NOT_IN_LINES, clean_line, reject_unstorable
 from proofroom_apps.comments.anchors import (
     Anchor,
@@ -69,6 +70,7 @@ from proofroom_apps.comments.queries import (
 BODY_MAX: Final = 5_000
 MAX_REPLIES: Final = 200
 MAX_THREADS: Final = 2_000
+MAX_REMINDED: Final = 500
 _WRITE: Final = "comments.write"
 Assignee = int | str | None
 
@@ -334,6 +336,24 @@ def follow_edits(post: Post) -> int:
     return len(changed)
 
 
+@transaction.atomic
+def remind_of_due() -> int:
+    """Record an event for each open thread that is due, once for a due date. Return their number.
+
+    Threads that became due during an outage are caught up on.
+    """
+    open_threads = Comment.objects.filter(status=CommentStatus.OPEN, assignee__isnull=False)
+    due = open_threads.filter(due_at__lte=timezone.now()).filter(
+        Q(reminded_due_at=None) | ~Q(reminded_due_at=F("due_at"))
+    )
+    due = due.filter(Q(post=None) | Q(post__deleted_at=None)).order_by("due_at", "pk")
+    rows = list(due.select_for_update(of=("self",))[:MAX_REMINDED])
+    Comment.objects.filter(pk__in=[row.pk for row in rows]).update(reminded_due_at=F("due_at"))
+    things = [(row.post_id, _payload(row, mentioned=[], assigned=row.assignee_id)) for row in rows]
+    outbox.record_all("comment.due", things, actor=Actor(SYSTEM, "system"))
+    return len(rows)
+
+
 def _start(
     comment: Comment, body: str, actor: Actor, assignee: Assignee, due_at: datetime | None
 ) -> Written:
@@ -566,11 +586,15 @@ def _find_passage(passage: Passage, path: str, layers: Layers) -> Anchor:
     raise invalid("passage", _("These words are not in the field."), code="passage_not_found")
 
 
-def _record(name: str, comment: Comment, actor: Actor, **values: object) -> None:
-    payload: JsonObject = {
+def _record(name: str, comment: Comment, actor: Actor, **values: Json) -> None:
+    payload = _payload(comment, **values)
+    outbox.record(name, actor=actor, post_id=comment.post_id, payload=payload)
+
+
+def _payload(comment: Comment, **values: Json) -> JsonObject:
+    return {
         "id": str(comment.pk),
         "threadId": str(comment.parent_id or comment.pk),
         "mediaId": str(comment.asset_id) if comment.asset_id is not None else None,
-        **values,  # type: ignore[dict-item]  # ids and names
+        **values,
     }
-    outbox.record(name, actor=actor, post_id=comment.post_id, payload=payload)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from agents_app.comment_mentions import answer_in_thread
 from agents_app.definitions.agents import switch_agent
@@ -17,6 +20,7 @@ from proofroom.notifications.queries import describe
 from proofroom.notifications.services import add_notifications
 from proofroom_apps.comments.mentions import parse_mentions, words_without
 from proofroom_apps.comments.models import AgentMention, Comment
+from proofroom_apps.comments.services import remind_of_due
 from tests import make
 from tests.api_client import ApiClient
 from tests.comments.talk import refuse, say, threads
@@ -83,6 +87,23 @@ def test_an_assignment_notifies_the_assignee() -> None:
     assert texts_for("translator") == [
         ("comment.assignment", "A comment on “Coffee” is assigned to you")
     ]
+
+
+def test_a_due_thread_reminds_once_for_each_due_date() -> None:
+    post = make.post("Coffee")
+    made = say(post, assignee="editor", dueAt="2099-01-01T00:00:00Z")
+    say(post, assignee="editor")
+    assert remind_of_due() == 0
+    past = timezone.now() - timedelta(days=3)
+    rows = Comment.objects.filter(pk=made["id"])
+    rows.update(due_at=past)
+
+    assert [remind_of_due(), remind_of_due()] == [1, 0]
+    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is due")]
+    rows.update(due_at=past + timedelta(days=1))
+    assert remind_of_due() == 1
+    rows.update(due_at=past, status="resolved")
+    assert remind_of_due() == 0
 
 
 def test_an_edit_notifies_only_the_newly_mentioned() -> None:

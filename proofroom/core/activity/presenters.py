@@ -59,6 +59,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "comment.changed": gettext_noop("changed a comment on {post}"),
     "comment.resolved": gettext_noop("resolved a comment on {post}"),
     "comment.reopened": gettext_noop("reopened a comment on {post}"),
+    "comment.due": gettext_noop("reminded of a due comment on {post}"),
     "comment.deleted": gettext_noop("deleted a comment on {post}"),
     "feedback.created": gettext_noop("left feedback on {post}"),
     "feedback.changed": gettext_noop("changed feedback on {post}"),
