@@ -90,6 +90,9 @@ def _outcome(run: AgentRun) -> str:
         return _("The run was cancelled.")
     if run.status != RunStatus.SUCCEEDED:
         return _("The run failed: %(error)s") % {"error": run.error}
+    if run.has_read_untrusted:
+        # Its words may repeat instructions of visitors, and other agents read the thread.
+        return _("Done. The answer is on the page of the run, because it may quote visitors.")
     if run.declined:
         return run.declined
     if run.staged:

@@ -27,7 +27,8 @@ class Comment(models.Model):
     """A comment. Replies have a `parent`, which never is a reply itself.
 
     Status, assignee and due date are those of the whole thread, so replies have none. `quote`, `prefix` and `suffix`:
-    the passage as it was last found. `reminded_due_at`: the due date that its assignee was reminded of. `agent_id`: the agent that wrote it, empty for people.
+    the passage as it was last found. `reminded_due_at`: the due date that its assignee was reminded of. `agent_id`:
+    the agent that wrote it, empty for people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)

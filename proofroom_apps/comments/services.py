@@ -209,6 +209,8 @@ def change_comment(
         known = {name for mention in before for name in mention.spellings}
         mentioned.people = [user for user in mentioned.people if user.username not in known]
         known_agents = {mention.agent_id for mention in before}
+        # Removed and added again: its run was started already.
+        known_agents |= set(comment.agent_mentions.values_list("agent_id", flat=True))
         mentioned.agents = [one for one in mentioned.agents if one.agent_id not in known_agents]
         comment.body, comment.edited_at = text, timezone.now()
         changed.append("body")
