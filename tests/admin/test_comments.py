@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from django.test import Client
 
-from content.models import Post
+from content.models import Layer, Post
 from proofroom.core.content_scope import ContentScope
 from proofroom_apps.comments.models import Comment
 from proofroom_apps.feedback.services import create_feedback
@@ -112,6 +112,21 @@ def test_who_may_not_see_the_post_sees_no_comments(signed_in: SignedIn) -> None:
     edit = signed_in("silent").get(f"/admin/content/post/{post.pk}/change/").content.decode()
     assert "data-comments=" not in edit
     assert Comment.objects.count() == 1
+
+
+def test_the_review_leads_to_a_comment_on_a_change(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    make.staged(post, {"excerpt": "Proposed"}, layer=Layer.REVIEW)
+    review = client.get(f"/admin/content/post/{post.pk}/review/?layer=review").content.decode()
+    address = page(post, "?change=post.excerpt")
+    assert f'href="{address}"' in review
+
+    assert 'name="change_path" value="post.excerpt"' in client.get(address).content.decode()
+    client.post(page(post), {"do": "add", "body": "Why?", "change_path": "post.excerpt"})
+
+    assert Comment.objects.get().change_path == "post.excerpt"
+    unknown = client.get(page(post, "?change=<b>")).content.decode()
+    assert "change_path" not in unknown
 
 
 def test_the_editor_has_the_tab(signed_in: SignedIn) -> None:

@@ -132,6 +132,10 @@ def _threads(request: HttpRequest, post: Post, layers: Layers) -> dict[str, obje
     labels = {"open": _("Open"), "resolved": _("Resolved"), "all": _("All")}
     choices = [(name, label, name == show) for name, label in labels.items()]
     may_write = may(request, "comments.write", post)
+    # The review links to a comment on one of its changes.
+    change = request.POST.get("change_path") or request.GET.get("change", "")
+    changes = (*layers.review.changes.paths, *layers.ai_review.changes.paths)
+    change = change if change in changes else ""
     return {
         "threads": [
             _view_thread(row, document, names, passages, actor, is_moderator)
@@ -142,6 +146,8 @@ def _threads(request: HttpRequest, post: Post, layers: Layers) -> dict[str, obje
         "choices": choices,
         "may_write": may_write,
         "fields": list(_field_choices(document, names)) if may_write else [],
+        "change": change,
+        "change_label": label_of(change, document, names) if change else "",
         "people": _people() if may_write else [],
         "from_time": to_local_input(timezone.now()),
     }
@@ -220,6 +226,7 @@ def _write(request: HttpRequest, post: Post) -> list[str]:
             post_id=post.pk,
             body=body,
             path=sent.get("path", ""),
+            change_path=sent.get("change_path", ""),
             passage=Passage(quote, sent.get("prefix", ""), sent.get("suffix", ""))
             if quote
             else None,
