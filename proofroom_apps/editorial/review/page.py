@@ -149,7 +149,7 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
         "page_before": page("preview", below),
         "edit_url": post_url("review_edit", reviewed.post),
         "comments_url": post_url("comments", reviewed.post)
-        if may(request, "comments.write", reviewed.post)
+        if may(reviewed.request, "comments.write", reviewed.post)
         else "",
     }
 
