@@ -122,6 +122,12 @@ export function startComments(form, rail) {
     await load(event.target.action, new FormData(event.target, event.submitter));
     if (isNew && isFocusFree()) list.querySelector("[data-comment-new] textarea")?.focus({ preventScroll: true });
   });
+  // What others write. Text that is being typed here stays; the next answer brings the rest.
+  document.addEventListener("live", ({ detail }) => {
+    const isTyping = [...list.querySelectorAll("textarea")].some(({ value }) => value);
+    const isOfPost = detail.post === form.dataset.post;
+    if (isOfPost && detail.event?.startsWith("comment.") && !detail.mine && !isTyping && !list.contains(document.activeElement)) load();
+  });
   // Marks are of use before the tab is opened.
   if (panel.hidden) load();
 }
