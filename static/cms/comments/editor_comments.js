@@ -125,7 +125,7 @@ export function startComments(form, rail) {
   // What others write. Text that is being typed here stays; the next answer brings the rest.
   document.addEventListener("live", ({ detail }) => {
     const isTyping = [...list.querySelectorAll("textarea")].some(({ value }) => value);
-    const isOfPost = detail.post === form.dataset.post;
+    const isOfPost = detail.postId === form.dataset.post;
     if (isOfPost && detail.event?.startsWith("comment.") && !detail.mine && !isTyping && !list.contains(document.activeElement)) load();
   });
   // Marks are of use before the tab is opened.
