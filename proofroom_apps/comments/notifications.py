@@ -116,7 +116,7 @@ def comment_url(comment: Comment) -> str:
     """Return the page where a comment is read."""
     if comment.post_id is not None:
         return reverse("admin:content_post_change", args=[comment.post_id]) + "#comments"
-    return reverse("admin:media_asset_change", args=[comment.asset_id])
+    return reverse("admin:file-comments", args=[comment.asset_id])
 
 
 KINDS: Final = (

@@ -155,3 +155,27 @@ def test_more_threads_need_no_more_queries(signed_in: SignedIn) -> None:
         say(post, "Yes", by="translator", parentId=made["id"])
 
     assert page_queries(client, page(post)) == few
+
+
+def test_comments_on_a_file(signed_in: SignedIn) -> None:
+    asset, client = make.image("dark.png"), signed_in()
+    address = f"/admin/comments/files/{asset.pk}/"
+    assert (
+        f'href="{address}"' in client.get(f"/admin/media/asset/{asset.pk}/change/").content.decode()
+    )
+
+    client.post(address, {"do": "add", "body": "Too dark", "assignee": "editor"})
+    comment = Comment.objects.get()
+    client.post(address, {"do": f"reply:{comment.pk}", "body": "Replaced"})
+
+    shown = client.get(address).content.decode()
+    for text in ("Comments on dark.png", "Too dark", "Replaced", "Assigned to editor"):
+        assert text in shown
+    assert (comment.asset, comment.post) == (asset, None)
+    assert client.post(address, {"do": "add", "body": " "}).status_code == 422
+    client.post(address, {"do": f"resolve:{comment.pk}"})
+    comment.refresh_from_db()
+    assert comment.status == "resolved"
+    assert (
+        client.get("/admin/comments/files/00000000-0000-4000-8000-000000000000/").status_code == 404
+    )
