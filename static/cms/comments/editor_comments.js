@@ -87,6 +87,7 @@ export function startComments(form, rail) {
     if (!field) return;
     const quote = selectedIn(field).trim();
     place = { path: field.dataset.field, quote: quote.length <= MAX_QUOTE ? quote : "" };
+    if (!panel.hidden && !list.querySelector("[data-comment-new] textarea")?.value) showPlace();
   });
 
   panel.addEventListener("cms:panel", ({ detail }) => { if (detail.isOpen) load(); });
