@@ -182,7 +182,7 @@ def test_a_mentioned_agent_runs_on_the_field_and_replies() -> None:
     [reply] = thread["replies"]
     assert thread["id"] == made["id"]
     assert reply["body"] == "One word less."
-    assert reply["author"]["username"] == "proofreader"
+    assert reply["author"]["username"] == "agent:proofreader"
     assert Comment.objects.get(pk=reply["id"]).agent_id == "proofreader"
 
 
@@ -264,6 +264,7 @@ def test_notifications_about_files_check_what_the_reader_may_see() -> None:
     scope = ContentScope(types=frozenset({"blog"}))
     rights = ("posts.view", "media.view", "comments.view", "comments.write")
     make.site_role("bloggers", *rights, scope=scope)
+    make.user("bloggers")
     made = say(asset, "@bloggers look", by="admin")
     assert made["warnings"] == []
     assert texts_for("bloggers") == [
