@@ -45,7 +45,8 @@ def _find_participants(event: Event) -> list[Notice]:
     people |= set(thread.replies.values_list("author_id", flat=True))
     people -= {None, event.actor_id, *_ids(event.payload.get("mentioned"), but=None)}
     subject = thread.post or thread.asset
-    found = list(User.objects.filter(pk__in=people, is_active=True).order_by("pk"))
+    ids_asked = [id_ for id_ in people if id_ is not None]
+    found = list(User.objects.filter(pk__in=ids_asked, is_active=True).order_by("pk"))
     User.preload_roles(found)
     # Since then some may have lost the right to see the post or file.
     ids = [user.pk for user in found if subject is not None and may_read(user, subject)]

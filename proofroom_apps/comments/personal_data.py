@@ -27,3 +27,4 @@ KINDS: Final = (
         erasure=Erasure.MASKED,
     ),
 )
+WITHOUT_PERSONAL_DATA: Final = ("proofroom_comments.AgentMention",)

@@ -42,7 +42,7 @@ class ReplyAnswer(Answer):
     post_id: UUID | None
     path: TextOrNull
     passage: PassageAnswer | None
-    passage_state: Annotated[str | None, one_of((FOUND, REMOVED))]
+    passage_state: Annotated[str, one_of((FOUND, REMOVED))] | None
     change_path: TextOrNull
     body: str
     author: PersonAnswer | None
@@ -62,7 +62,7 @@ class CommentAnswer(Answer):
     post_id: UUID | None = Field(description="Null for a comment on a file.")
     path: TextOrNull
     passage: PassageAnswer | None = Field(description="As it was last found.")
-    passage_state: Annotated[str | None, one_of((FOUND, REMOVED))] = Field(
+    passage_state: Annotated[str, one_of((FOUND, REMOVED))] | None = Field(
         description="Null without a passage."
     )
     change_path: TextOrNull

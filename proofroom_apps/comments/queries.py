@@ -59,7 +59,7 @@ def _is_visible(comment: Comment, actor: Actor) -> bool:
     if comment.post is not None:
         is_kept = comment.post.deleted_at is None
         return is_kept and actor.can("posts.view") and can_view(actor, comment.post)
-    seen = visible_assets(Asset.objects.filter(pk=comment.asset_id), actor)
+    seen = visible_assets(Asset.objects.filter(comments=comment), actor)
     return actor.can("media.view") and seen.exists()
 
 

@@ -28,7 +28,7 @@ from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.id_filters import find_by_id
-from proofroom.core.errors import NotAllowed, RuleViolation, invalid
+from proofroom.core.errors import NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import NOT_IN_LINES, clean_line, reject_unstorable
 from proofroom_apps.comments.anchors import (
@@ -266,14 +266,24 @@ def delete_comment(*, comment_id: UUID | str, actor: Actor) -> UUID:
     """
     actor.require_person("delete comments")
     actor.require(_WRITE)
-    comment = _lock(comment_id, actor)
+    try:
+        comment = _lock(comment_id, actor)
+    except NotFound:
+        # Who may delete only their own comments gets the same answer for others' comments as for unknown ids.
+        if not actor.can("posts.edit"):
+            raise _not_the_author() from None
+        raise
     if not may_delete(comment, actor):
-        message = _("Only editors and administrators can delete other people’s comments.")
-        raise NotAllowed(message, code="not_the_author")
+        raise _not_the_author()
     pk = comment.pk
     _record("comment.deleted", comment, actor)
     Comment.objects.filter(pk=pk).delete()
     return pk
+
+
+def _not_the_author() -> NotAllowed:
+    message = _("Only editors and administrators can delete other people’s comments.")
+    return NotAllowed(message, code="not_the_author")
 
 
 def may_delete(comment: Comment, actor: Actor) -> bool:
@@ -385,8 +395,7 @@ def _reply(
     if due_at is not None:
         raise invalid("dueAt", _("Set a due date on the thread, not on a reply."))
     # Another post's thread gets the same answer as an unknown id.
-    rows = Comment.objects.filter(post_id=comment.post_id, asset_id=comment.asset_id)
-    found = find_by_id(rows, parent_id)
+    found = find_by_id(_subject(comment).comments, parent_id)
     if found is None:
         raise invalid("parentId", _("No comment here has this ID."), code="unknown_comment")
     # Locked, so that the thread is not deleted, and does not grow beyond its limit, at the same time.

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+from proofroom.core.json import Json
 from proofroom_apps.comments.anchors import (
     Anchor,
     anchor_at,
@@ -84,7 +85,7 @@ def test_a_passage_that_is_the_whole_text() -> None:
 
 
 def test_words_of_rich_text_and_lists() -> None:
-    document = {
+    document: Json = {
         "type": "doc",
         "content": [
             {"type": "paragraph", "content": [{"type": "text", "text": "Grind\u00a0the"}]},

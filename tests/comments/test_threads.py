@@ -368,7 +368,7 @@ def test_no_comment_reaches_visitors() -> None:
         "/llms.txt",
     ):
         response = visitor.get(address, follow=True)
-        parts = response.streaming_content if response.streaming else [response.content]
+        parts = getattr(response, "streaming_content", None) or [response.content]
         assert canary.encode() not in b"".join(parts), address
     assert visitor.get(on(post)).status_code == 401
     exported = ApiClient("admin").get(f"/api/posts/{post.pk}/export").content

@@ -135,7 +135,7 @@ def test_a_limited_person_sees_and_writes_only_inside() -> None:
             reply_to_comment(comment_id=id_, body="No", actor=actor)
         with pytest.raises(NotFound, match="Comment not found"):
             change_comment(comment_id=id_, status="resolved", actor=actor)
-        with pytest.raises(NotFound, match="Comment not found"):
+        with pytest.raises(NotAllowed, match="other people’s comments"):
             delete_comment(comment_id=id_, actor=actor)
     with pytest.raises(NotFound):
         comment_on_post(post_id=outside.pk, body="No", actor=actor)

@@ -130,7 +130,7 @@ class PostCommentViewSet(ApiViewSet):
         path = _path_in(request)
         post = require_post(post_id, self.actor)
         rows = threads_of(post, status=status, path=path)
-        return Response(page.envelope(present_threads(post, rows[page.slice]), rows.count()))
+        return Response(page.envelope(present_threads(post, list(rows[page.slice])), rows.count()))
 
     @extend_schema(request=NewComment, responses={201: CommentAnswer})
     def create(self, request: Request, post_id: str) -> Response:
@@ -157,7 +157,7 @@ class MediaCommentViewSet(ApiViewSet):
         page = page_of(request)
         status = choice_in(request, "status", CommentStatus.values) or ""
         rows = threads_of(require_asset(media_id, self.actor), status=status)
-        return Response(page.envelope(present_threads(None, rows[page.slice]), rows.count()))
+        return Response(page.envelope(present_threads(None, list(rows[page.slice])), rows.count()))
 
     @extend_schema(request=NewComment, responses={201: CommentAnswer})
     def create(self, request: Request, media_id: str) -> Response:
