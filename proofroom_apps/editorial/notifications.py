@@ -11,7 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
-from content.posts.publish import SCHEDULE_FAILED
+from content.posts.schedule import SCHEDULE_FAILED
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText

@@ -17,7 +17,8 @@ from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.posts.variations import create_variation, promote_variation
 from content.presenters.canonical_json import import_post
@@ -77,7 +78,7 @@ def edit_and_publish() -> Work:
 def publish_on_schedule() -> Work:
     post = make.post(status="draft")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
-    return lambda: publish_due_posts(make.actor("admin", via="system"))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
 
 
 def import_json() -> Work:

@@ -18,7 +18,8 @@ from content.models import ContentMigration, Post
 from content.modules.global_modules import edit_global
 from content.paths.url_patterns import create_pattern
 from content.posts.create import create_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation
 from content.store.live_changes import live_kinds
@@ -111,7 +112,7 @@ def restore() -> Work:
 def schedule() -> Work:
     post = make.post(status="draft")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
-    return lambda: publish_due_posts(make.actor("admin", via="system"))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
 
 
 def variation(*, running: bool, then: dict[str, Any]) -> Work:

@@ -151,7 +151,8 @@ def save(
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
     # Before the save, which changes `post`.
-    status, publish_at, first_published = post.status, post.publish_at, post.published_at
+    status, publish_at, unpublish_at = post.status, post.publish_at, post.unpublish_at
+    first_published = post.published_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     # Unpublishing ends running tests; undo must restart the same variations.
     is_leaving = status == Status.PUBLISHED and wanted not in (None, Status.PUBLISHED)
@@ -215,6 +216,7 @@ def save(
                 now,
                 before=status,
                 publish_at=publish_at,
+                unpublish_at=unpublish_at,
                 running=running,
                 was_never_published=first_published is None,
             )
