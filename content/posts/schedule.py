@@ -35,6 +35,11 @@ SCHEDULE_FAILED: Final = "post.schedule-failed"
 OVERDUE_AFTER: Final = timedelta(minutes=2)
 """Delay from which a date of a post counts as overdue. Longer than the interval of the scheduler."""
 DateKind = Literal["changes", "publication", "expiry"]
+DATE_PATHS: Final[dict[DateKind, str]] = {
+    "publication": "post.publishAt",
+    "expiry": "post.unpublishAt",
+}
+"""Path of the field that holds a date. Scheduled changes have rows of their own."""
 _ORDER: Final[tuple[DateKind, ...]] = ("changes", "publication", "expiry")
 """The order at the same time: a post goes live with the changes that were scheduled for the same moment."""
 logger = logging.getLogger(__name__)
@@ -161,7 +166,7 @@ def _approve(due: DueDate, admin: Actor) -> bool:
 
 
 def _publish(due: DueDate, admin: Actor) -> bool:
-    actor = require_maker(due.post_id, "post.publishAt", admin)
+    actor = require_maker(due, admin)
     post = lock_post(due.post_id, actor)
     # Checked again under the lock: another process may have published or rescheduled the post.
     now = timezone.now()
@@ -178,7 +183,7 @@ def _publish(due: DueDate, admin: Actor) -> bool:
 
 
 def _unpublish(due: DueDate, admin: Actor) -> bool:
-    actor = require_maker(due.post_id, "post.unpublishAt", admin)
+    actor = require_maker(due, admin)
     post = lock_post(due.post_id, actor)
     is_due = post.unpublish_at is not None and post.unpublish_at <= timezone.now()
     if post.status != Status.PUBLISHED or not is_due:
@@ -200,15 +205,15 @@ def _drop_dates(post: Post, actor: Actor) -> None:
     outbox.record(SCHEDULE_FAILED, actor=actor, post_id=post.pk, payload=failed)
 
 
-def maker_of(post_id: UUID, path: str) -> Provenance | None:
+def maker_of(post_id: UUID, kind: DateKind) -> Provenance | None:
     """Return who set a date of a post last, or None if no person did. One query."""
-    found = Provenance.objects.filter(post=post_id, path=path).select_related("approved_by")
-    return found.order_by("-pk").first()
+    found = Provenance.objects.filter(post=post_id, path=DATE_PATHS[kind])
+    return found.select_related("approved_by").order_by("-pk").first()
 
 
-def require_maker(post_id: UUID, path: str, admin: Actor) -> Actor:
+def require_maker(due: DueDate, admin: Actor) -> Actor:
     """Return the actor for a date: who set it, with the rights of now. Raises `RuleViolation` without the account."""
-    row = maker_of(post_id, path)
+    row = maker_of(due.post_id, due.kind)
     if row is None:
         return admin
     if row.approved_by is None:
@@ -248,8 +253,7 @@ def _actor_of_failure(due: DueDate, admin: Actor) -> Actor:
     if due.approval is not None:
         user = due.approval.by
     else:
-        path = "post.publishAt" if due.kind == "publication" else "post.unpublishAt"
-        row = maker_of(due.post_id, path)
+        row = maker_of(due.post_id, due.kind)
         if row is None:
             return admin
         user = row.approved_by
