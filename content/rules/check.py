@@ -127,7 +127,7 @@ def clean_fields(
         starts, ends = (after.fields.get(name) for name in SCHEDULE_FIELDS)
         # Both are UTC times of the same format, so their texts have the order of the times.
         if starts is not None and ends is not None and str(ends) <= str(starts):
-            message = _("Choose a time after the post is published.")
+            message = _("The post must be published before it is unpublished.")
             raise invalid("unpublishAt", message, code="before_publication")
     if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
         parent = after.fields.get("parentId")

@@ -6,6 +6,7 @@ import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
 import { startSaving, watchChanges } from "./saving.js";
+import { startSuggestedTimes } from "./suggested_times.js";
 
 const isTyping = (target) =>
   target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
@@ -273,18 +274,21 @@ function startDialogs() {
   document.querySelector("dialog[data-open]")?.showModal();
 }
 
-// Report a missing or past time in the dialog. The server checks it too, but answers with another page.
-function startSchedule() {
-  document.querySelector("button[data-schedule]")?.addEventListener("click", (event) => {
-    const input = document.getElementById("schedule-at");
-    const line = document.getElementById("schedule-error");
-    line.textContent = !input.value ? line.dataset.none : input.value <= input.dataset.from ? line.dataset.past : "";
-    line.hidden = !line.textContent;
-    input.setAttribute("aria-invalid", String(!line.hidden));
-    if (line.hidden) return;
-    event.preventDefault();
-    input.focus();
-  });
+// Report a missing or past time in its dialog. The server checks it too, but answers with another page.
+function startDates() {
+  for (const dialog of document.querySelectorAll("[data-date-dialog]")) {
+    const input = dialog.querySelector("input");
+    const line = dialog.querySelector(".field-errors");
+    startSuggestedTimes(dialog, input);
+    dialog.querySelector("[data-schedule]").addEventListener("click", (event) => {
+      line.textContent = !input.value ? line.dataset.none : input.value <= input.dataset.from ? line.dataset.past : "";
+      line.hidden = !line.textContent;
+      input.setAttribute("aria-invalid", String(!line.hidden));
+      if (line.hidden) return;
+      event.preventDefault();
+      input.focus();
+    });
+  }
 }
 
 const form = document.querySelector("[data-edit]");
@@ -302,7 +306,7 @@ if (form) {
   startSearchPreview(form);
   startPresence(form);
   startDialogs();
-  startSchedule();
+  startDates();
   if (form.dataset.sent) {
     const wrong = form.querySelector("[aria-invalid=true]");
     rail.reveal(wrong);
