@@ -1,12 +1,12 @@
 // The form of a post. Everything here is an enhancement of a form that works without scripts: keyboard shortcuts,
 // returning to the last field after a reload, and the preview of a search result.
 
+import { startSuggestedTimes } from "../fields/suggested_times.js";
 import { fetchPage, watchFocus } from "../http.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
 import { startSaving, watchChanges } from "./saving.js";
-import { startSuggestedTimes } from "./suggested_times.js";
 
 const isTyping = (target) =>
   target.closest("input:not([type=checkbox]):not([type=radio]), textarea, select, [contenteditable=true]");
