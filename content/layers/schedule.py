@@ -138,7 +138,7 @@ def approve_due(row: ScheduledApproval) -> bool:
     """
     if row.by is None:
         raise RuleViolation(
-            _("The account of the person who scheduled this was deleted."), code="no_account"
+            _("The account of the person who scheduled this was deleted."), code="account_deleted"
         )
     actor = Actor(user=row.by, via="system")
     post = lock_post(row.post_id, actor)

@@ -219,7 +219,7 @@ def require_maker(due: DueDate, admin: Actor) -> Actor:
     if row.approved_by is None:
         raise RuleViolation(
             _("The account of the person who set this date was deleted. Set the date again."),
-            code="no_account",
+            code="account_deleted",
         )
     return Actor(user=row.approved_by, via="system")
 
