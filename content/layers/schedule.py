@@ -13,16 +13,16 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.document.differences import base_path
+from content.document.labels import label_of, module_names
 from content.event_kinds import SCHEDULE
 from content.layers.approve import approve, require_approvable
-from content.layers.selection import require_unchanged
 from content.models import Post, ScheduledApproval
 from content.post_checks.results import require_live_change
-from content.store.digest import digest_of, read_digest
+from content.store.digest import digest_of, read_digest, was_seen
 from content.store.layer_state import LayerView, event_payload, lock_post, open_layers
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import CmsError, NotFound, RuleViolation, invalid
+from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject, format_time
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -115,11 +115,23 @@ def plan_of(row: ScheduledApproval, review: LayerView) -> ApprovalPlan:
     """Return the approval with what has changed since, so that nobody has to wait for the time to learn it."""
     if row.failed_at is not None:
         return ApprovalPlan(row, row.reason)
-    try:
-        require_unchanged(review, read_digest(row.digest), row.paths)
-    except CmsError as error:
-        return ApprovalPlan(row, error.message)
-    return ApprovalPlan(row)
+    return ApprovalPlan(row, _conflict_of(row, review))
+
+
+def _conflict_of(row: ScheduledApproval, review: LayerView) -> str:
+    """Return which of the changes are no longer what the reviewer saw, in words; empty if none."""
+    seen = read_digest(row.digest)
+    staged = {change.path: change for change in review.changes}
+    moved = []
+    for path in dict.fromkeys(map(base_path, row.paths)):
+        change = staged.get(path)
+        if change is None or not was_seen(seen, change):
+            moved.append(path)
+    if not moved:
+        return ""
+    names = module_names(review.document, review.below)
+    labels = ", ".join(label_of(path, review.document, names) for path in moved)
+    return _("Changed or decided since it was scheduled: %(labels)s.") % {"labels": labels}
 
 
 def due_approvals(moment: datetime) -> QuerySet[ScheduledApproval]:
@@ -145,9 +157,12 @@ def approve_due(row: ScheduledApproval) -> bool:
     # Again under the lock of the post: another worker may have been faster, or somebody removed the schedule.
     if not due_approvals(timezone.now()).filter(pk=row.pk).exists():
         return False
-    staged = {change.path for change in open_layers(post).review.changes}
+    review = open_layers(post).review
+    staged = {change.path for change in review.changes}
     is_waiting = any(base_path(path) in staged for path in row.paths)
     if is_waiting:
+        if conflict := _conflict_of(row, review):
+            raise Conflict(conflict, code="stale_review")
         approve(
             post_id=post.pk,
             actor=actor,

@@ -199,7 +199,8 @@ def _drop_dates(post: Post, actor: Actor) -> None:
     post.save()
     payload = event_payload(post)
     payload["changedPaths"] = ["post.publishAt", "post.unpublishAt"]
-    outbox.record("post.updated", actor=actor, post_id=post.pk, payload=payload)
+    # No visitor saw the draft, so no cached page is stale.
+    outbox.record("post.updated", actor=actor, post_id=post.pk, payload=payload, tags=())
     reason = _("The time to unpublish had passed before the post could be published.")
     failed: JsonObject = {**event_payload(post), "reason": reason, "what": "publication"}
     outbox.record(SCHEDULE_FAILED, actor=actor, post_id=post.pk, payload=failed)

@@ -108,7 +108,7 @@ def test_what_changed_since_is_named_while_it_waits_and_does_not_go_live() -> No
 
     shown = editor.read(address(post, f"/{made['id']}"))
     assert shown["state"] == "waiting"
-    assert "post.title" in shown["conflict"]["message"]
+    assert shown["conflict"]["message"] == "Changed or decided since it was scheduled: Title."
     pass_time(post)
     before = make.live_hash()
     assert (tick(), tick()) == (0, 0)
