@@ -7,9 +7,16 @@ function follow(zone) {
   const stored = document.cookie.match(/(?:^|; )admin_time_zone=([^;]*)/)?.[1];
   if (stored === encodeURIComponent(zone)) return;
   document.cookie = `admin_time_zone=${encodeURIComponent(zone)}; path=/admin/; max-age=${YEAR_SECONDS}; samesite=lax`;
-  // Once, before anything is typed: this page shows times, and reads them, in another zone. Without cookies, never.
+  // Once, before anything is typed, because this page shows other times. Never without cookies.
   const isStored = document.cookie.includes("admin_time_zone=");
-  if (root.dataset.zoneFollows === "reload" && root.dataset.timeZone !== zone && isStored) location.reload();
+  if (root.dataset.zoneFollows === "reload" && isStored && differs(root.dataset.timeZone, zone)) location.reload();
+}
+
+// Zones with different names can have the same time, such as UTC and Etc/UTC.
+function differs(shown, zone) {
+  const now = new Date();
+  const [here, there] = [shown, zone].map((timeZone) => now.toLocaleString("en", { timeZone }));
+  return here !== there;
 }
 
 if ("zoneFollows" in root.dataset) {
