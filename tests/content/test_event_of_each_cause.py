@@ -81,6 +81,12 @@ def publish_on_schedule() -> Work:
     return lambda: run_due_dates(make.actor("admin", via="system"))
 
 
+def unpublish_on_schedule() -> Work:
+    post = make.post()
+    Post.objects.filter(pk=post.pk).update(unpublish_at=timezone.now() - timedelta(minutes=1))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
+
+
 def import_json() -> Work:
     document = make.layers(make.post()).live
     return lambda: import_post(actor=person(), document=document, slug="imported")
@@ -201,6 +207,7 @@ CAUSES: Final[dict[str, tuple[Callable[[], Work], list[str]]]] = {
     "edit and publish": (edit_and_publish, [*LIVE, *PUBLISHED]),
     "publish": (lambda: of_status("draft", "published"), PUBLISHED),
     "publish on schedule": (publish_on_schedule, PUBLISHED),
+    "unpublish on schedule": (unpublish_on_schedule, ["post.updated"]),
     "publish what is published": (lambda: of_status("published", "published"), []),
     "unpublish": (lambda: of_status("published", "draft"), ["post.updated"]),
     "archive": (lambda: of_status("published", "archived"), ["post.updated"]),
