@@ -82,19 +82,16 @@ def schedule_approval(
 
 
 @transaction.atomic
-def cancel_approval(
-    *, post_id: UUID | str, schedule_id: UUID | str, actor: Actor
-) -> ScheduledApproval:
+def cancel_approval(*, post_id: UUID | str, schedule_id: UUID | str, actor: Actor) -> None:
     """Remove a scheduled approval. Its changes stay in Review."""
     actor.require_session("remove a schedule")
     actor.require("posts.review.approve")
     post = lock_post(post_id, actor)
     row = find_approval(post, schedule_id)
-    payload, pk = _payload(post, row), row.pk
+    outbox.record(
+        "post.review.unschedule", actor=actor, post_id=post.pk, payload=_payload(post, row)
+    )
     row.delete()
-    row.pk = pk
-    outbox.record("post.review.unschedule", actor=actor, post_id=post.pk, payload=payload)
-    return row
 
 
 def approvals_of(post: Post) -> QuerySet[ScheduledApproval]:
