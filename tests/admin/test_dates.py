@@ -56,9 +56,7 @@ def test_times_are_in_the_zone_of_the_browser_until_one_is_chosen(signed_in: Sig
     assert timezone.get_current_timezone_name() == "UTC"
 
 
-@pytest.mark.parametrize(
-    "sent", ["", "Nowhere/City", "../../etc/passwd", "Etc/GMT+5", "x" * 5000, "Europe/Berlin\x00"]
-)
+@pytest.mark.parametrize("sent", ["", "Nowhere/City", "../../etc/passwd", "Etc/GMT+5", "x" * 5000])
 def test_a_zone_that_is_none_changes_nothing(signed_in: SignedIn, sent: str) -> None:
     client, post = signed_in(), make.post(status="draft")
     client.cookies[TIME_ZONE_COOKIE] = sent
