@@ -261,7 +261,7 @@ def test_an_operation_records_its_events_and_one_that_is_undone_none(cause: str)
                 {"formSlug", "submissionId", "payload"},
             )
         elif kind.is_webhook:
-            assert set(event.payload) - {"variationOf"} == POST_KEYS
+            assert set(event.payload) - {"variationOf", "cause"} == POST_KEYS
             assert event.payload["id"] == str(event.post_id)
         elif kind.is_trigger:
             assert event.post_id is not None
