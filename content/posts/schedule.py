@@ -250,7 +250,7 @@ def _record_failure(due: DueDate, reason: str, admin: Actor) -> None:
 
 
 def _actor_of_failure(due: DueDate, admin: Actor) -> Actor:
-    """Return who is told of a failure: the maker of the date, or the site if the account is gone."""
+    """Return the maker of the date, or the site if the account is gone."""
     if due.approval is not None:
         user = due.approval.by
     else:
