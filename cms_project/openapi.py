@@ -51,6 +51,7 @@ _TAGS: Final = {
     "url-patterns": "How the addresses of the site are made.",
     "previews": "Links that show what is not yet live.",
     "preview-links": "Links that show what is not yet live.",
+    "notifications": "The caller's notifications.",
     "feedbacks": "Notes that people put on a page.",
     "personal-data": "The stored data about a person: search, export, erasure and retention.",
     "database": "Changes over all content.",

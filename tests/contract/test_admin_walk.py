@@ -41,6 +41,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "palette/": PEOPLE,
     "undo/": PEOPLE,
     "notifications/": PEOPLE,
+    "notifications/unsubscribe/": None,
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,
