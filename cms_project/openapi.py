@@ -102,6 +102,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "TokenState": "proofroom.accounts.token_fields.TOKEN_STATES",
         "TokenKind": "proofroom.accounts.token_fields.TOKEN_KINDS",
         "FormFieldType": "forms.fields.FIELD_TYPES",
+        "NotificationKind": "proofroom.notifications.notification_types.Category.values",
         "FeedbackStatus": "proofroom_apps.feedback.models.FeedbackStatus.values",
         "PersonalDataAction": "proofroom_apps.privacy.models.RequestAction.values",
         "FeedbackCategory": "proofroom_apps.feedback.models.FeedbackCategory.values",

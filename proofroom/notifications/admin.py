@@ -107,8 +107,13 @@ class ChoicesForm(forms.Form):
                 continue
             stored = present[kind.name]
             # Without a mail server, a channel with mail stays, but it cannot be chosen again.
-            is_mailed = kind.can_be_mailed and (settings.HAS_EMAIL or stored in MAILED)
-            channels = [channel for channel in Channel if is_mailed or channel not in MAILED]
+            channels = [
+                channel
+                for channel in Channel
+                if channel not in MAILED
+                or channel == stored
+                or (kind.can_be_mailed and settings.HAS_EMAIL)
+            ]
             self.fields[kind.name] = forms.ChoiceField(
                 label=kind.label,
                 choices=[(channel.value, channel.label) for channel in channels],

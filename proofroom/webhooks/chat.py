@@ -167,7 +167,8 @@ def sentence_of(event: Event) -> str:
     if mentioned:
         names = ", ".join(plain(name, 60) for name in mentioned[:MAX_NAMES])
         more = f" and {len(mentioned) - MAX_NAMES} more" if len(mentioned) > MAX_NAMES else ""
-        sentence = f"{who} mentioned {names}{more} in a comment on {post}"
+        about = f" on “{title}”" if title else ""
+        sentence = f"{who} mentioned {names}{more} in a comment{about}"
     elif event.name == TEST_EVENT:
         sentence = f"It works: {who} tried out the notices"
     elif event.name == "webhook.disabled":
