@@ -59,7 +59,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     actor, asked_at = actor_of(request), timezone.now().isoformat()
     rows = visible_notifications(actor)
     if "panel" in request.GET:
-        panel = {"lines": describe(list(rows[:PANEL_SIZE])), "asked_at": asked_at}
+        panel = {"lines": describe(list(rows[:PANEL_SIZE]), actor), "asked_at": asked_at}
         return TemplateResponse(request, "admin/notifications/panel.html", panel)
     is_unread = request.GET.get("show") == "unread"
     if is_unread:
@@ -69,7 +69,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Notifications"),
         "found": found,
-        "lines": describe(list(found)),
+        "lines": describe(list(found), actor),
         "is_unread": is_unread,
         "count": count_unread(actor),
         "asked_at": asked_at,
@@ -193,8 +193,9 @@ def unsubscribe_page(request: HttpRequest, token: str) -> HttpResponse:
 @service_errors_as_http
 def open_notification(request: HttpRequest, notification_id: int) -> HttpResponse:
     """Mark a notification as read and redirect to its subject."""
-    row = mark_read(notification_id=notification_id, actor=actor_of(request))
-    lines = describe([row])
+    actor = actor_of(request)
+    row = mark_read(notification_id=notification_id, actor=actor)
+    lines = describe([row], actor)
     url = lines[0].text.url if lines else ""
     return HttpResponseRedirect(url or reverse("admin:notifications"))
 

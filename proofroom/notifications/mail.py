@@ -112,7 +112,7 @@ def _send(user: User, channel: Channel, rows: Sequence[Notification]) -> bool:
         timezone.override(stored.time_zone or None),
     ):
         # Without an address, the subject was deleted since.
-        lines = [line for line in describe(rows) if line.text.url]
+        lines = [line for line in describe(rows, Actor(user, "system")) if line.text.url]
         if not lines:
             return False
         token = unsubscribe_token(user, channel, {line.kind for line in lines})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import models
 from django.utils.translation import gettext_lazy
 
+from proofroom.core.actor import Actor
 from proofroom.core.hooks import ExtensionPoint, Hook
 from proofroom.core.models import Event
 from proofroom.notifications.models import Channel, Notification
@@ -60,7 +61,8 @@ class NotificationKind:
     text's `detail` is never mailed. Kinds without a category are not in the API.
 
     `find_notices` may be called twice for an event. `describe` returns the texts by row id, also for deleted
-    subjects.
+    subjects. Posts outside of a user's content are left out for every kind; a kind about anything else that only some
+    users may see has `find_visible`, which returns the ids of the rows whose subjects the actor may see.
     """
 
     name: str
@@ -71,6 +73,7 @@ class NotificationKind:
     describe: Callable[[Sequence[Notification]], Mapping[int, NotificationText]]
     can_be_mailed: bool = False
     category: Category | None = None
+    find_visible: Callable[[Actor, Sequence[Notification]], Collection[int]] | None = None
 
     @property
     def default_channel(self) -> Channel:

@@ -138,10 +138,11 @@ def count_unseen(actor: Actor) -> int:
     return rows.order_by()[: MAX_COUNT + 1].count()
 
 
-def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
-    """Return the lines of these rows, in order. One or two queries per kind.
+def describe(rows: Sequence[Notification], actor: Actor) -> list[NotificationLine]:
+    """Return the lines of these rows of `visible_notifications`, in order. One to three queries per kind.
 
-    A kind that fails is left out; the others are still returned.
+    Rows whose subject the actor may not see are left out. A kind that fails is left out, too; the others are still
+    returned.
     """
     by_kind: dict[str, list[Notification]] = defaultdict(list)
     for row in rows:
@@ -154,7 +155,10 @@ def describe(rows: Sequence[Notification]) -> list[NotificationLine]:
             continue
         categories[name] = kind.category
         try:
-            texts.update(kind.describe(kind_rows))
+            if kind.find_visible is not None:
+                visible = kind.find_visible(actor, kind_rows)
+                kind_rows = [row for row in kind_rows if row.pk in visible]
+            texts.update(kind.describe(kind_rows) if kind_rows else {})
         # The page as a whole cannot work without the database, so this error is not the kind's.
         except DATABASE_UNREACHABLE:
             raise

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -35,6 +36,7 @@ from proofroom.notifications.services import (
     mark_all_read,
 )
 from tests import make
+from tests.api_client import ApiClient
 from tests.conftest import RunOnCommit
 
 pytestmark = pytest.mark.django_db
@@ -266,6 +268,26 @@ def test_a_mail_names_nothing_that_its_reader_may_not_see_any_more(
         User.objects.filter(pk=chief.user.pk).update(role="chief")
 
     assert (mail_notifications(), mailoutbox) == (0, [])
+
+
+def test_a_kind_can_hide_what_its_reader_may_not_see_any_more(
+    mentions: None, mailoutbox: list[EmailMessage]
+) -> None:
+    admin, editor = make.actor("admin"), make.actor("editor")
+    kind = notification_kinds.get(MENTION)
+    assert kind is not None
+
+    def find_visible(actor: Actor, rows: Sequence[Notification]) -> set[int]:
+        return {row.pk for row in rows if actor.user.pk != admin.user.pk}
+
+    hiding = replace(kind, find_visible=find_visible)
+    with notification_kinds.registered_temporarily(hiding, name=MENTION):
+        mention(admin, editor)
+        page = ApiClient("admin").read("/api/notifications")
+        mail_notifications()
+
+    assert [message.to for message in mailoutbox] == [[editor.user.email]]
+    assert page["data"] == []
 
 
 def test_two_processes_mail_a_notification_once(

@@ -48,7 +48,7 @@ def send(slug: str = "contact", message: str = "Private words") -> str:
 
 
 def lines(actor: Actor) -> list[str]:
-    return [line.text.text for line in describe(list(visible_notifications(actor)))]
+    return [line.text.text for line in describe(list(visible_notifications(actor)), actor)]
 
 
 def test_submission_readers_get_one_notification_per_form() -> None:
@@ -67,7 +67,7 @@ def test_submission_readers_get_one_notification_per_form() -> None:
             f"2 new submissions of “{titles['contact']}”",
         ]
     assert lines(translator) == []
-    (line,) = describe(list(visible_notifications(admin).filter(group="contact")))
+    (line,) = describe(list(visible_notifications(admin).filter(group="contact")), admin)
     assert line.text.url == "/admin/forms/formsubmission/?form_slug=contact"
 
 

@@ -67,7 +67,7 @@ class NotificationViewSet(ApiViewSet):
         rows = [*notifications[page.slice]]
         by_id, posts = {row.pk: row for row in rows}, posts_of(rows)
         data = []
-        for line in describe(rows):
+        for line in describe(rows, self.actor):
             row = by_id[line.pk]
             data.append(
                 NotificationAnswer(
