@@ -59,7 +59,7 @@ class Channel(models.TextChoices):
 
     OFF = "off", gettext_lazy("Off")
     ADMIN = "admin", gettext_lazy("In the admin")
-    DIGEST = "digest", gettext_lazy("In the admin and in a daily email")
+    DIGEST = "daily", gettext_lazy("In the admin and in a daily email")
     MAIL = "mail", gettext_lazy("In the admin and by email at once")
 
 
@@ -74,7 +74,7 @@ class NotificationChoice(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notification_choices"
     )
     kind = models.CharField(max_length=40)
-    channel = models.CharField(max_length=10, choices=Channel)
+    channel = models.CharField(max_length=5, choices=Channel)
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [

@@ -195,7 +195,7 @@ def test_a_kind_that_cannot_be_mailed_offers_no_mail() -> None:
     )
     assert kind.default_channel == Channel.ADMIN
     with notification_kinds.registered_temporarily(kind, name=kind.name):
-        for channel in ("mail", "digest"):
+        for channel in ("mail", "daily"):
             with pytest.raises(RuleViolation):
                 choose_channels(actor=make.actor("admin"), channels={kind.name: channel})
     assert not NotificationChoice.objects.exists()

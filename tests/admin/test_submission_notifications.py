@@ -218,7 +218,7 @@ def test_kinds_are_chosen_on_a_page(signed_in: SignedIn, settings: Any) -> None:
     client = signed_in("editor")
     page = client.get(CHOICES).content.decode()
     fields = re.findall(r'<select name="([a-z.-]+)"', page)
-    sent = dict.fromkeys(fields, "digest") | {KIND: "mail"}
+    sent = dict.fromkeys(fields, "daily") | {KIND: "mail"}
 
     saved = client.post(CHOICES, sent, follow=True).content.decode()
 

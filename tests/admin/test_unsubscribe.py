@@ -85,7 +85,7 @@ def test_a_link_of_mails_at_once_stops_those() -> None:
     Client().post(address(admin, Channel.MAIL), ONE_CLICK)
 
     stored = channels_of(account(admin))
-    assert (stored["review.waiting"], stored["form.submitted"]) == ("admin", "digest")
+    assert (stored["review.waiting"], stored["form.submitted"]) == ("admin", "daily")
 
 
 @pytest.mark.parametrize("case", ["cut", "other salt", "no user", "shape", "unknown channel"])
@@ -95,8 +95,8 @@ def test_a_wrong_link_is_404_and_changes_nothing(case: str, settings: Any) -> No
     pk = admin.user.pk
     tokens = {
         "cut": address(admin).split("/")[-2][:-1],
-        "other salt": signing.dumps([pk, "digest", list(KINDS)]),
-        "no user": signing.dumps([-1, "digest", list(KINDS)], salt=salt),
+        "other salt": signing.dumps([pk, "daily", list(KINDS)]),
+        "no user": signing.dumps([-1, "daily", list(KINDS)], salt=salt),
         "shape": signing.dumps({"user": pk}, salt=salt),
         "unknown channel": signing.dumps([pk, "pigeon", list(KINDS)], salt=salt),
     }

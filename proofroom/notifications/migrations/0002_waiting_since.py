@@ -16,6 +16,6 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='notificationchoice',
             name='channel',
-            field=models.CharField(choices=[('off', 'Off'), ('admin', 'In the admin'), ('digest', 'In the admin and in a daily email'), ('mail', 'In the admin and by email at once')], max_length=10),
+            field=models.CharField(choices=[('off', 'Off'), ('admin', 'In the admin'), ('daily', 'In the admin and in a daily email'), ('mail', 'In the admin and by email at once')], max_length=5),
         ),
     ]
