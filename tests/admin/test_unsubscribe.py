@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.core import signing
 from django.test import Client
@@ -89,7 +87,7 @@ def test_a_link_of_mails_at_once_stops_those() -> None:
 
 
 @pytest.mark.parametrize("case", ["cut", "other salt", "no user", "shape", "unknown channel"])
-def test_a_wrong_link_is_404_and_changes_nothing(case: str, settings: Any) -> None:
+def test_a_wrong_link_is_404_and_changes_nothing(case: str) -> None:
     admin = make.actor("admin")
     salt = "notifications.unsubscribe"
     pk = admin.user.pk
@@ -119,7 +117,7 @@ def test_the_account_links_to_the_settings_by_category() -> None:
     assert places == sorted(places)
 
 
-def test_saving_without_a_change_stores_nothing(settings: Any) -> None:
+def test_saving_without_a_change_stores_nothing() -> None:
     client = Client()
     client.force_login(make.user("admin"))
     form = client.get("/admin/notifications/choices/").context["form"]

@@ -46,6 +46,7 @@ def test_a_notification_has_exactly_these_keys() -> None:
 
 
 def test_everybody_sees_their_own_only() -> None:
+    make.user("admin")
     stage("Coffee")
     theirs = Notification.objects.get(user=make.user("admin"))
 

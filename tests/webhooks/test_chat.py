@@ -300,8 +300,8 @@ def mentions_of(*people: Actor) -> NotificationKind:
 
 def test_mentions_reach_the_chat_with_the_names_of_who_may_see_them(chat: Receiver) -> None:
     editor, translator, gone = map(make.actor, ("editor", "translator", "admin"))
-    User.objects.filter(pk=gone.user.pk).update(is_active=False)
     post = make.post("Green tea")
+    User.objects.filter(pk=gone.user.pk).update(is_active=False)
     kind = mentions_of(editor, translator, gone)
 
     with notification_kinds.registered_temporarily(kind, name=kind.name):
