@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from django.utils import timezone
 
+from proofroom.accounts.models import User
 from proofroom.notifications.models import Notification
 from tests import make
 from tests.contract.endpoint import PEOPLE, Endpoint, Names
@@ -26,11 +29,15 @@ def scene() -> Names:
 
 
 def grow(number: int) -> None:
-    make.copies(
-        Notification.objects.filter(user=make.user("admin")).earliest("pk"),
-        number,
-        group=lambda place: f"post.review.approve:{place}",
-    )
+    row = Notification.objects.filter(user=make.user("admin")).earliest("pk")
+    # Everybody has their own, the roles of other walks too.
+    for user in User.objects.filter(is_active=True):
+        make.copies(
+            row,
+            number,
+            user_id=lambda _place, pk=user.pk: pk,
+            group=lambda _place: f"post.review.approve:{uuid4()}",
+        )
 
 
 ENDPOINTS = [
