@@ -93,10 +93,11 @@ def test_an_empty_list_of_ids_marks_none() -> None:
 
 
 def test_a_lost_permission_hides_it() -> None:
-    client = ApiClient("admin")
+    make.user("admin")
     stage("Coffee")
 
     User.objects.filter(pk=make.user("admin").pk).update(role="translator")
+    client = ApiClient("admin")
 
     assert client.read(LIST)["data"] == []
     assert client.write("POST", READ, {}) == {"read": 0}
