@@ -7,6 +7,7 @@ from uuid import uuid4
 from django.utils import timezone
 
 from proofroom.accounts.models import User
+from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from tests import make
 from tests.contract.endpoint import PEOPLE, Endpoint, Names
@@ -14,7 +15,8 @@ from tests.contract.endpoint import PEOPLE, Endpoint, Names
 
 def scene() -> Names:
     now, post = timezone.now(), make.post()
-    event = make.event("post.published", title="Coffee")
+    event = make.event("post.review.approve", title=post.title)
+    Event.objects.filter(pk=event.pk).update(post_id=post.pk)
     for role in sorted(PEOPLE):
         Notification.objects.create(
             user_id=make.user(role).pk,
