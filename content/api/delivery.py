@@ -37,8 +37,8 @@ from content.api.post_answers import (
 )
 from content.models.post import VARIATION_PATTERN
 from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
-from content.presenters.included import Tree, load_included, parse_include
 from content.presenters.posts import DeliveredModuleAnswer, DeliveredTranslationAnswer
+from content.presenters.related_content import Tree, load_included, parse_include
 from content.store.scopes import post_not_found
 from media.presenters import FocalPoint, Variants
 from proofroom.core.api.answer import Answer, described
@@ -430,7 +430,7 @@ def add_included(
 ) -> tuple[dict[UUID, JsonObject], JsonObject]:
     """Return posts with members that name what they include, by id, and `included`, from the JSON of the posts.
 
-    `variations` are those of `load_included`.
+    `variations`: as `load_included` takes them.
     """
     # Terms, global modules and moves change such an answer, too.
     depend_on(EVERYTHING)

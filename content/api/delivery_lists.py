@@ -16,7 +16,7 @@ from content.api.delivered_posts import render_posts
 from content.api.list_queries import ListQuery, cursor_text, default_order
 from content.models import Post, PostTerm
 from content.presenters.delivered_texts import TextFormat
-from content.presenters.included import load_included
+from content.presenters.related_content import load_included
 from content.store import post_queries
 from content.store.list_filters import (
     OrderKey,

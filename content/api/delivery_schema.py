@@ -90,7 +90,7 @@ def _delivery_paths(whole: Schema) -> Schema:
 
 
 def _describe_site(made: Schema) -> None:
-    """Replace posts and modules by those of the site, and add the schemas of rich text."""
+    """Replace posts and modules by the types of the site, and add the schemas of rich text."""
     schemas = made["components"]["schemas"]
     posts, listed = _names_of_posts(made)
     renamed = {"DeliveredModule": "Module", listed: "ListedPost"}

@@ -19,7 +19,7 @@ import orjson
 from drf_spectacular.utils import OpenApiParameter
 
 from content.document.post_fields import POST_FIELDS
-from content.presenters.included import WEIGHTS, Tree, parse_include
+from content.presenters.related_content import WEIGHTS, Tree, parse_include
 from content.store.list_filters import (
     CUSTOM,
     POST_FILTERS,

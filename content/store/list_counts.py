@@ -11,7 +11,7 @@ from content.store.post_queries import published_posts
 from proofroom.core.database.compiled_queries import Row
 
 OF_OWN_LANGUAGE = Q(post_terms__term__locale="") | Q(post_terms__term__locale=F("locale"))
-"""Terms of every language, and those of the post's. Lists show only posts with such terms."""
+"""Terms of every language, and of the post's own. Lists show only posts with such terms."""
 
 
 def count_by_locale(type: str) -> QuerySet[Post, Row]:

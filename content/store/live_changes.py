@@ -1,7 +1,7 @@
 """What became stale for visitors: `content.changed` of webhooks and the rows of `/api/public/changes`.
 
 Both are made in a worker from the events of the changes, so that a write costs no statement more. Events that are
-delivered together and have the same cause are told in one.
+delivered together and have the same cause become one event.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _CHANGES_LOCK: Final = 7_304_020
 _BATCH_RANGE: Final = 5_000
 """Ids between the first and the last event of posts that moved together, at most."""
 _STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
-"""Causes that say more than the others, if several events of a post are told together."""
+"""Causes that say more than the others, if several events of a post become one."""
 _POST_KINDS: Final = (
     "post.created", "post.updated", "post.published", "post.deleted", "post.restored",
 )  # fmt: skip
@@ -187,7 +187,7 @@ def _causes_of(events: Sequence[Event]) -> Mapping[int, str]:
 def _with_whole_batches(events: Sequence[Event]) -> Iterator[Event]:
     """Yield the events, with all posts that moved together in place of the first of them.
 
-    They may be more than one transaction delivers, but are told in one event.
+    They may be more than one transaction delivers, but become one event.
     """
     first: dict[str, int | None] = {}
     for event in events:

@@ -43,7 +43,7 @@ from content.api.delivery import (
 )
 from content.api.list_queries import INCLUDE
 from content.presenters.delivered_texts import TextFormat
-from content.presenters.included import WEIGHTS, parse_include
+from content.presenters.related_content import WEIGHTS, parse_include
 from proofroom.core.api.answer import described, one_of
 from proofroom.core.api.body import Body, Words, read_body
 from proofroom.core.api.pagination import LAST_PAGE, page_of

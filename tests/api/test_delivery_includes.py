@@ -183,7 +183,7 @@ def test_what_is_unknown_or_too_dear_is_refused(query: str, code: str) -> None:
 
 
 def test_more_posts_than_an_answer_can_hold_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("content.presenters.included.MAX_POSTS", 2)
+    monkeypatch.setattr("content.presenters.related_content.MAX_POSTS", 2)
     top = make.post("Top", type="page", slug="top")
     for number in range(3):
         make.post(str(number), type="page", slug=f"p{number}", parentId=str(top.pk))

@@ -44,7 +44,7 @@ from proofroom.taxonomies.models import Term
 
 Relation = Literal["media", "terms", "parent", "children", "translations", "modules.posts"]
 Tree = dict[Relation, "Tree"]
-"""Relations to include, each with those of the posts that it leads to."""
+"""Relations to include, each with the relations of the posts that it leads to."""
 WEIGHTS: Final[Mapping[Relation, int]] = {
     "media": 1,
     "terms": 1,
