@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from io import StringIO
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection, models
+from django.db import OperationalError, connection, models, transaction
 
 from proofroom.core.diagnostics import doctor
 from proofroom.core.lane import ROLE
@@ -217,6 +220,46 @@ class TestChecked:
 
         assert problem.msg == "LANE_DATABASE_URL does not connect (OperationalError)."
         assert "only-in-tests" not in f"{problem.msg} {problem.hint}"
+
+
+@pytest.mark.services
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif("connection.vendor != 'postgresql'", reason="of PostgreSQL")
+def test_an_installation_waits_for_autovacuum() -> None:
+    """GRANT changes rows of the catalogue that ANALYZE changes too, and CREATE POLICY waits for ANALYZE."""
+    connection.ensure_connection()
+    failures = list[Exception]()
+
+    def install_and_undo() -> None:
+        try:
+            with transaction.atomic():
+                install()
+                transaction.set_rollback(True)
+        except OperationalError as error:
+            failures.append(error)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=install_and_undo)
+    with psycopg.connect(connection.connection.info.dsn) as vacuum:
+        vacuum.execute("LOCK TABLE content_draft IN SHARE UPDATE EXCLUSIVE MODE")
+        thread.start()
+        while thread.is_alive() and not _is_a_table_waited_for():
+            time.sleep(0.02)
+        vacuum.execute("ANALYZE content_draft")
+    thread.join(30)
+
+    assert not thread.is_alive()
+    assert failures == []
+
+
+def _is_a_table_waited_for() -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT 1 FROM pg_locks JOIN pg_database ON pg_database.oid = database "
+            "WHERE datname = current_database() AND NOT granted AND locktype = 'relation'"
+        )
+        return cursor.fetchone() is not None
 
 
 @pytest.mark.django_db

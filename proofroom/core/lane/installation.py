@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import psycopg.sql
 from django.db import connection, transaction
+from django.db.backends.utils import CursorWrapper
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Model
 
@@ -93,10 +94,21 @@ def install() -> list[Difference]:
             if not statements:
                 return found
             with connection.cursor() as cursor:
+                _lock_out_vacuum(cursor)
                 for statement in statements:
                     cursor.execute(statement)
                 _seal(cursor, tables=_current_schema())
         return differences()
+
+
+def _lock_out_vacuum(cursor: CursorWrapper) -> None:
+    """Wait for VACUUM and ANALYZE of the tables with policies, and lock them out. Reads and writes go on.
+
+    GRANT changes the catalogue's row of a table without locking the table, and ANALYZE of that table then waits for
+    this transaction. CREATE POLICY would wait for ANALYZE: a deadlock.
+    """
+    tables = ", ".join(_table(_current_schema(), name) for name in sorted(_secured_tables()))
+    cursor.execute(f"LOCK TABLE {tables} IN SHARE UPDATE EXCLUSIVE MODE")
 
 
 def all_statements() -> list[str]:
