@@ -63,7 +63,7 @@ def media_storage(env: MediaEnvironment) -> dict[str, Any]:
     """Return the storage of uploaded files."""
     if env.media_storage == "local":
         return {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "BACKEND": "media.local_storage.LocalStorage",
             # Names are unique, so only a file that is made again overwrites its earlier version.
             "OPTIONS": {"allow_overwrite": True},
         }

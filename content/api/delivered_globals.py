@@ -14,13 +14,13 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_posts import parse_assets, referenced_assets
 from content.api.delivery import RICH_TEXT, DeliveredMediaAnswer, text_format_of
 from content.models import ModuleInstance, PostModule
 from content.presenters.delivered_texts import present_global
 from content.presenters.posts import JsonText, LinkReferenceAnswer
 from content.store.media_usage import GLOBAL
 from content.store.post_queries import shown_posts
+from content.store.referenced_files import parse_files, referenced_files
 from media.presenters import delivered_asset
 from proofroom.core.api.answer import described
 from proofroom.core.api.permissions import PUBLIC, Declared
@@ -49,7 +49,7 @@ _GLOBAL: Final = CompiledQuery(
             "type",
             "global_slug",
             "props",
-            own_media=referenced_assets(GLOBAL, holder_id=OuterRef("pk")),
+            own_media=referenced_files(GLOBAL, holder_id=OuterRef("pk")),
         )
     )
 )
@@ -93,7 +93,7 @@ class PublicGlobalViewSet(DeliveredViewSet):
         if not rows:
             raise NotFound("No published page shows a global module of that slug.")
         row = rows[0]
-        assets = parse_assets(row["own_media"])
+        assets = parse_files(row["own_media"])
         add_cache_tags(global_tag(row["global_slug"]))
         depend_on(*(tag_of_media(asset.pk) for asset in assets.values()))
         wire = {

@@ -14,7 +14,6 @@ from django.utils import translation
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.store.linked_posts import padded
 from content.store.list_counts import OF_OWN_LANGUAGE
 from content.store.post_queries import published_posts
 from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
@@ -156,13 +155,13 @@ def _count(
     found = defaultdict[tuple[str, str, str], dict[str, int]](dict)
     whole = sorted({listing.type for listing in listings if not listing.term})
     of_terms = [listing for listing in listings if listing.term]
-    for row in _COUNTS.rows(padded(whole)) if whole else ():
+    for row in _COUNTS.rows(whole):
         found[row["type"], "", ""][row["locale"]] = row["posts"]
     if of_terms:
         rows = _COUNTS_OF_TERMS.rows(
-            padded(sorted({listing.type for listing in of_terms})),
-            padded(sorted({listing.taxonomy for listing in of_terms})),
-            padded(sorted({listing.term for listing in of_terms})),
+            sorted({listing.type for listing in of_terms}),
+            sorted({listing.taxonomy for listing in of_terms}),
+            sorted({listing.term for listing in of_terms}),
         )
         for row in rows:
             taxonomy, slug = row["post_terms__term__taxonomy"], row["post_terms__term__slug"]
@@ -178,8 +177,8 @@ def _load_terms(
     if not wanted:
         return {}
     rows = _TERMS.rows(
-        padded(sorted({listing.taxonomy for listing in wanted})),
-        padded(sorted({listing.term for listing in wanted})),
+        sorted({listing.taxonomy for listing in wanted}),
+        sorted({listing.term for listing in wanted}),
     )
     return {
         (row["taxonomy"], row["slug"], row.pop("locale")): {

@@ -39,11 +39,12 @@ from content.store.ai_disclosure import (
     texts_of,
 )
 from content.store.arms import PLACE_COLUMNS, Arm, parse_arms, running_arms
-from content.store.linked_posts import Neighbour, padded
+from content.store.linked_posts import Neighbour
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
-from media.models import LIVE, Asset, MediaReference
-from media.presenters import ASSET_COLUMNS, delivered_asset, site_image
+from content.store.referenced_files import NO_FILES, parse_files, referenced_files
+from media.models import Asset
+from media.presenters import delivered_asset, site_image
 from proofroom.core.caching.cache_tags import marked_tags, tags_in_post, term_tag
 from proofroom.core.caching.content_tags import (
     depend_on,
@@ -187,7 +188,7 @@ def render_posts(
     if not post_ids:
         return {}
     shape = None if fields is None else frozenset(fields)
-    rows = {row["original_id"]: row for row in _published(shape, "pk__in").rows(padded(post_ids))}
+    rows = {row["original_id"]: row for row in _published(shape, "pk__in").rows(post_ids)}
     return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
 
 
@@ -201,7 +202,7 @@ def render_posts_at(
         return {}
     shape = None if fields is None else frozenset(fields)
     rows: dict[str, Row] = {}
-    for row in _published(shape, "path__in").rows(padded(sorted(paths))):
+    for row in _published(shape, "path__in").rows(sorted(paths)):
         # As for a single path, visitors get the first of several posts.
         rows.setdefault(row["path"], row)
     return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
@@ -395,15 +396,9 @@ def _present_disclosure(found: AiDisclosure) -> JsonObject:
 def _assets(row: Row) -> dict[str, Asset]:
     """Return the files named by a row, by id."""
     return {
-        **parse_assets(row.get("own_media", _NONE)),
-        **parse_assets(row.get("shared_media", _NONE)),
+        **parse_files(row.get("own_media", NO_FILES)),
+        **parse_files(row.get("shared_media", NO_FILES)),
     }
-
-
-def parse_assets(text: str) -> dict[str, Asset]:
-    """Return the files in a result of `referenced_assets`, by id."""
-    entries = orjson.loads(text) if text != _NONE else ()
-    return {entry["id"]: instance_from_row(Asset, entry) for entry in entries}
 
 
 def _terms(row: Row) -> list[JsonObject]:
@@ -439,7 +434,7 @@ def _load_around(places: Iterable[PageLocation]) -> list[Neighbour]:
         neighbour(
             str(row["id"]), row["locale"], row["title"], row["path"], row["translation_group"]
         )
-        for row in (_AROUND_POSTS.rows(padded(paths)) if paths else ())
+        for row in _AROUND_POSTS.rows(paths)
     ]
 
 
@@ -592,22 +587,12 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         **told,
     }
     if fields is None or not fields.isdisjoint(("media", "seo")):
-        # `referenced_assets` uses this inside another subquery, so the post is two levels up.
+        # `referenced_files` uses this inside another subquery, so the post is two levels up.
         shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
-        found["own_media"] = referenced_assets(POST, holder_id=OuterRef("pk"))
-        found["shared_media"] = referenced_assets(
-            GLOBAL, holder_id__in=shared.values("instance_id")
-        )
+        found["own_media"] = referenced_files(POST, holder_id=OuterRef("pk"))
+        found["shared_media"] = referenced_files(GLOBAL, holder_id__in=shared.values("instance_id"))
     return found
 
 
 def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
     return PostModule.objects.filter(post_id=post_id or OuterRef("pk"))
-
-
-def referenced_assets(holder_kind: str, **holders: Any) -> Cast:
-    """Return the files used by live holders of a kind, as JSON."""
-    found = MediaReference.objects.filter(holder_kind=holder_kind, layer=LIVE, **holders)
-    columns = {name: f"asset__{name}" for name in ASSET_COLUMNS}
-    entries = found.order_by("asset_id").values(entry=JSONObject(id="asset_id", **columns))
-    return Cast(JSONRows(entries), TextField())

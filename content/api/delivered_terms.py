@@ -17,7 +17,6 @@ from rest_framework.response import Response
 
 from content.api.cached_delivery import DeliveredViewSet
 from content.models import PostTerm
-from content.store.linked_posts import padded
 from content.store.post_queries import published_posts
 from proofroom.core.api.answer import Answer, MetaAnswer
 from proofroom.core.api.pagination import page_of
@@ -100,7 +99,7 @@ def _present(terms: Iterable[Term], locale: str | None) -> list[DeliveredTermAns
     """Return the answers of terms, with counts and lists in a language, or in all. One query, none without terms."""
     found = list(terms)
     uses = defaultdict[UUID, list[_Use]](list)
-    for row in _USES.rows(padded([term.pk for term in found]) if found else []):
+    for row in _USES.rows([term.pk for term in found]):
         if locale in (None, row["post__locale"]):
             uses[row["term_id"]].append(_Use(row["post__type"], row["post__locale"], row["posts"]))
     return [

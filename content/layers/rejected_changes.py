@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 from django.db.models import F, JSONField, OuterRef, QuerySet, Subquery, Window
@@ -24,13 +24,10 @@ from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.models import Event
 
-V = TypeVar("V", UUID, str)
 MAX_REJECTED_BYTES: Final = 256_000
 """Maximum size of one stored change. Larger ones are not stored."""
 MAX_REJECTIONS_PER_PATH: Final = 20
 """Maximum number of rejections read per path, the latest ones."""
-_MAX_PATHS_NAMED: Final = 500
-"""Maximum number of paths in a query. With more, all rejections of the posts are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,13 +201,6 @@ _ON_PATHS: Final = CompiledQuery(
 )
 
 
-def _padded(values: Collection[V]) -> list[V]:
-    """Return the values with the last one repeated, up to a power of two in length."""
-    # One statement is cached for each number of arguments, so few different numbers save memory.
-    found = sorted(set(values))
-    return found + found[-1:] * ((1 << (len(found) - 1).bit_length()) - len(found))
-
-
 def earlier_rejections(
     posts: Collection[UUID], paths: Collection[str] | None = None
 ) -> EarlierRejections:
@@ -220,11 +210,12 @@ def earlier_rejections(
     """
     if not posts or (paths is not None and not paths):
         return EarlierRejections()
-    since, ids = timezone.now() - KEPT, _padded(posts)
-    if paths is not None and len(paths) <= _MAX_PATHS_NAMED:
-        rows = _ON_PATHS.rows(since, ids, _padded(paths))
-    else:
-        rows = _OF_POSTS.rows(since, ids)
+    since, ids = timezone.now() - KEPT, sorted(set(posts))
+    rows = (
+        _OF_POSTS.rows(since, ids)
+        if paths is None
+        else _ON_PATHS.rows(since, ids, sorted(set(paths)))
+    )
     found: dict[tuple[UUID, str], list[EarlierRejection]] = defaultdict(list)
     for row in rows:
         # The event has the reviewer, time and reason. It may be deleted before the row.

@@ -24,12 +24,12 @@ from content.store.linked_posts import (
     Linked,
     LinkedPostsRequest,
     load_linked_posts,
-    padded,
 )
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
-from media.models import LIVE, Asset, MediaReference
-from media.presenters import ASSET_COLUMNS, delivered_asset
+from content.store.referenced_files import file_text, parse_file
+from media.models import LIVE, MediaReference
+from media.presenters import delivered_asset
 from proofroom.core.caching.cache_tags import add_cache_tags, term_tag, type_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_media, tag_of_post
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, related_from_row
@@ -198,9 +198,8 @@ _FILES: Final = CompiledQuery(
             layer=LIVE,
         )
         .order_by("asset_id")
-        .values("holder_id", "asset__id", *(f"asset__{name}" for name in ASSET_COLUMNS))[
-            : MAX_MEDIA + 1
-        ]
+        # As JSON text, because most files are used by several posts, and each is parsed once.
+        .values("holder_id", "asset_id", file=file_text())[: MAX_MEDIA + 1]
     )
 )
 _NO_ID: Final = UUID(int=0)
@@ -266,7 +265,7 @@ class _Loader:
                 "include",
                 f"This would include more than {MAX_POSTS:,} posts. Ask for fewer posts a page.",
             )
-        for row in _INCLUDED_POSTS.rows(padded(list(missing))) if missing else ():
+        for row in _INCLUDED_POSTS.rows(list(missing)):
             wire = listed_post(row)
             wire["customFields"] = orjson.loads(row["custom_text"])
             self.sources[str(row["id"])] = row["custom_text"]
@@ -348,7 +347,7 @@ class _Loader:
         if not self.terms_of:
             return
         terms: dict[UUID, list[str]] = {id_: [] for id_ in self.terms_of}
-        for row in _TERMS.rows(padded(list(self.terms_of)), padded(sorted(taxonomies.names()))):
+        for row in _TERMS.rows(list(self.terms_of), sorted(taxonomies.names())):
             node, term_id = self.nodes[row["post_id"]], row["term__id"]
             terms[row["post_id"]].append(str(term_id))
             if str(term_id) not in self.found.terms:
@@ -374,18 +373,18 @@ class _Loader:
             for shared in self.nodes[id_].global_ids:
                 locales.setdefault(UUID(shared), self.nodes[id_].locale)
         shared_ids = [id_ for id_ in locales if id_ not in self.media_of]
-        listed = _FILES.rows(*(padded(ids or [_NO_ID]) for ids in (roots, others, shared_ids)))
+        listed = _FILES.rows(*(ids or [_NO_ID] for ids in (roots, others, shared_ids)))
         if len(listed) > MAX_MEDIA:
             raise _too_dear(
                 "include", f"These posts use more than {MAX_MEDIA:,} files. Ask for fewer posts."
             )
         places = {id_: place for place, id_ in enumerate(locales)}
         for use in sorted(listed, key=lambda use: places[use["holder_id"]]):
-            if (asset_id := str(use["asset__id"])) in self.found.media:
+            if (asset_id := str(use["asset_id"])) in self.found.media:
                 continue
-            depend_on(tag_of_media(use["asset__id"]))
-            if (asset := related_from_row(Asset, use, "asset")) is not None:
-                self.found.media[asset_id] = delivered_asset(asset, locales[use["holder_id"]])
+            depend_on(tag_of_media(use["asset_id"]))
+            asset = parse_file(use["file"])
+            self.found.media[asset_id] = delivered_asset(asset, locales[use["holder_id"]])
 
 
 def load_included(
@@ -405,7 +404,7 @@ def load_included(
     has_modules = "modules.posts" in tree
     known = modules_of or {}
     statement = _ROOTS if has_modules and not known else _ROOTS_WITHOUT_MODULES
-    rows = {row["id"]: row for row in statement.rows(padded(list(ids)) if ids else [])}
+    rows = {row["id"]: row for row in statement.rows(ids)}
     shown = variations or {}
     contents = {row["id"]: row for row in (_VARIATIONS.rows([*shown.values()]) if shown else ())}
     roots: list[_Node] = []
@@ -437,6 +436,7 @@ def load_included(
         [
             DeliveredContent(UUID(id_), wire["type"], wire, loader.sources[id_])
             for id_, wire in loader.found.posts.items()
+            if wire["customFields"]
         ],
         text_format,
     )

@@ -17,14 +17,11 @@ from content.document.contents import inside_path
 from content.models import ContentLink, Post
 from content.models.post_check import HREF_MAX
 from content.store.content_links import path_key
-from content.store.linked_posts import padded
 from proofroom.core.batches import batches
 from proofroom.core.caching.content_tags import depend_on, tag_of_path, tag_of_post
 from proofroom.core.database.compiled_queries import CompiledQuery
 
 _BATCH: Final = 200
-_MAX_VALUES: Final = 5_000
-"""Values of one statement. SQLite limits the number of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,26 +102,24 @@ _WITH_IDS: Final = CompiledQuery(
 
 
 def _remembered(holders: Collection[UUID]) -> dict[HeldLink, UUID]:
-    found: dict[HeldLink, UUID] = {}
-    for part in batches(holders, _MAX_VALUES):
-        same = padded(part)
-        for row in _REMEMBERED.rows(same, same):
-            found[row["post_id"] or row["module_id"], row["href"]] = row["target_id"]
-    return found
+    ids = list(holders)
+    return {
+        (row["post_id"] or row["module_id"], row["href"]): row["target_id"]
+        for row in _REMEMBERED.rows(ids, ids)
+    }
 
 
 def _posts(ids: Collection[UUID], paths: Collection[str]) -> list[LinkTarget]:
-    """Return the posts with these ids or at these paths. One query for 5,000 paths."""
-    found: list[LinkTarget] = []
-    wanted = padded(list(ids)) if ids else []
-    for part in batches(paths, _MAX_VALUES):
-        same = padded(part)
-        for row in _WITH_IDS.rows(wanted, same) if wanted else _AT_PATHS.rows(same):
-            is_live = (
-                row["status"] == "published"
-                and not row["is_placeholder"]
-                and row["deleted_at"] is None
-            )
-            found.append(LinkTarget(row["id"], row["path"], is_live))
-        wanted = []
-    return found
+    """Return the posts with these ids or at these paths. One query."""
+    at_paths = list(paths)
+    rows = _WITH_IDS.rows(list(ids), at_paths) if ids else _AT_PATHS.rows(at_paths)
+    return [
+        LinkTarget(
+            row["id"],
+            row["path"],
+            is_published=row["status"] == "published"
+            and not row["is_placeholder"]
+            and row["deleted_at"] is None,
+        )
+        for row in rows
+    ]

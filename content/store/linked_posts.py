@@ -177,25 +177,18 @@ def _union_parts(
     paths = [path for path in request.paths if "\x00" not in path]
     if paths:
         parts.append(("paths", 0, False))
-        arguments.append(padded(paths))
+        arguments.append(paths)
     if request.group is not None:
         parts.append(("group", 0, False))
         arguments.append(request.group)
     if request.post_ids:
         parts.append(("ids", 0, False))
-        arguments += [padded(sorted(set(request.post_ids))), request.locale]
+        arguments += [sorted(set(request.post_ids)), request.locale]
     for wanted in lists:
         parts.append(("list", wanted.limit, wanted.terms is not None))
         arguments += [wanted.type, request.locale]
-        arguments += [padded(wanted.terms)] if wanted.terms is not None else []
+        arguments += [wanted.terms] if wanted.terms is not None else []
     return tuple(parts), arguments
-
-
-def padded(values: Sequence[Any]) -> list[Any]:
-    """Return the values with the last one repeated, up to the next power of two in length."""
-    # Few different lengths make few different statements, so that the cache of statements stays small.
-    size = 1 << (len(values) - 1).bit_length()
-    return [*values, *[values[-1]] * (size - len(values))]
 
 
 @lru_cache(maxsize=200)

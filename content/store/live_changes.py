@@ -18,7 +18,6 @@ from django.utils import timezone
 
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.store.indirect_updates import CAUSES
-from content.store.linked_posts import padded
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts
 from media.models import LIVE, MediaReference
@@ -263,7 +262,7 @@ def _former_addresses(event_ids: Collection[int]) -> dict[int, str | None]:
     """
     if not event_ids:
         return {}
-    rows = _FORMER.rows(padded(list(event_ids)))
+    rows = _FORMER.rows(list(event_ids))
     found: dict[int, str | None] = {}
     for row in rows:
         if row["earlier_name"] is None:

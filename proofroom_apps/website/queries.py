@@ -35,7 +35,7 @@ from content.store.ai_disclosure import (
     texts_of,
 )
 from content.store.arms import Arm, parse_arms, running_arms, with_place_of_original
-from content.store.linked_posts import Neighbour, padded
+from content.store.linked_posts import Neighbour
 from content.store.list_counts import count_by_locale, count_of_term_by_locale
 from content.store.opening_images import media_of_opening_module, opening_module
 from content.store.post_queries import (
@@ -195,7 +195,7 @@ def find_published_post(path: str, locale: str) -> FoundPost | None:
     above = paths_above(PageLocation(path, locale))
     is_deep = len(above) > _MAX_PATHS_ABOVE
     begun = lease.begin()
-    rows = _PAGE.rows(path, locale, padded(above[:1] if is_deep else above))
+    rows = _PAGE.rows(path, locale, above[:1] if is_deep else above)
     if not rows:
         return None
     row = rows[0]

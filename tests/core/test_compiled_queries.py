@@ -88,6 +88,34 @@ def test_the_second_call_compiles_nothing_and_is_one_query(monkeypatch: pytest.M
     assert len(captured) == 1
 
 
+def test_a_list_is_one_parameter_however_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = [make.post(f"Post {number}").pk for number in range(3)]
+    statement = CompiledQuery(
+        lambda ids, titles, orders: (
+            Post.objects.filter(pk__in=ids, title__in=titles)
+            .exclude(order_index__in=orders)
+            .values("title")
+        )
+    )
+    statement.rows(posts[:1], ["Post 0"], [7])
+
+    def refuse(*args: object, **kwargs: object) -> None:
+        raise AssertionError("compiled again")
+
+    monkeypatch.setattr(SQLCompiler, "as_sql", refuse)
+    found = statement.rows([*posts, *(uuid4() for _ in range(3_000))], ["Post 1", "Post 2"], [7, 8])
+
+    assert sorted(row["title"] for row in found) == ["Post 1", "Post 2"]
+    assert statement.rows(posts, ["Post 1"], [0, 1, 2, 3]) == []
+
+
+def test_a_list_that_is_not_the_right_side_of_in_is_refused() -> None:
+    statement = CompiledQuery(lambda titles: Post.objects.filter(title=titles[0]).values("id"))
+
+    with pytest.raises(ValueError, match="not the right side of IN"):
+        statement.rows(["First"])
+
+
 def test_an_argument_that_is_no_parameter_is_refused() -> None:
     with pytest.raises(ValueError, match="not every argument"):
         CompiledQuery(lambda post_id: Post.objects.values("id")).rows(uuid4())

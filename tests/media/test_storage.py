@@ -33,7 +33,7 @@ def refusal() -> str:
 def test_files_are_kept_here_where_nothing_is_said(environ):
     found = media_storage.media_storage(load())
 
-    assert found["BACKEND"] == "django.core.files.storage.FileSystemStorage"
+    assert found["BACKEND"] == "media.local_storage.LocalStorage"
     assert media_storage.media_origins(load()) == []
 
 

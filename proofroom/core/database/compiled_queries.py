@@ -1,8 +1,10 @@
 """Querysets compiled once.
 
 Compiling a queryset to SQL costs more than sending it and reading a few rows. A `CompiledQuery` caches the SQL of the
-ORM for each database and shape of its arguments. Frequent reads compile once and are still written as querysets,
+ORM for each database and the types of its arguments. Frequent reads compile once and are still written as querysets,
 which work on both databases.
+
+A list is one parameter, however long it is: an array on PostgreSQL, JSON on SQLite.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from functools import lru_cache
 from typing import Any, TypeVar, cast
 from uuid import UUID
 
+import orjson
 from django.db import connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Model, QuerySet
@@ -33,7 +36,12 @@ Build = Callable[..., QuerySet[Any, Any]]
 # Values that no queryset contains as a constant.
 _UUID_MARK = UUID("5f0b1c1e-0000-4000-8000-000000000000").int
 _TIME_MARK = datetime(1800, 1, 1, tzinfo=UTC)
-_MAX_SHAPES = 500
+_IN = "IN ("
+_IN_LIST = {
+    "postgresql": ("= ANY(", ")"),
+    "sqlite": ("IN (SELECT value FROM json_each(", "))"),
+}
+"""What stands around the parameter of a list instead of `IN (` and `)`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,7 @@ class _Compiled:
 
 
 class CompiledQuery:
-    """A queryset compiled once for each shape of its arguments.
+    """A queryset compiled once for the types of its arguments.
 
     `build` takes the arguments and returns a queryset of `values()` or of objects. The rows of objects have all
     columns, and with `select_related` also the related columns under the names of `values()`. Arguments are UUIDs,
@@ -76,24 +84,14 @@ class CompiledQuery:
         self, arguments: Sequence[Argument]
     ) -> tuple[tuple[str, ...], Iterable[Sequence[Any]]]:
         """Return the names of the columns and the rows."""
-        sizes = [
-            (None if isinstance(argument, Scalar) else len(argument)) for argument in arguments
-        ]
-        if 0 in sizes:
+        if _has_empty_list(arguments):
             return (), ()
-        # The types are part of the key, because a string and a UUID in the same place are adapted
-        # differently.
-        types = [type(argument) if isinstance(argument, Scalar) else None for argument in arguments]
         reading = reading_connection()
-        shape = (reading.vendor, *sizes, *types)
+        shape = _shape_of(arguments, reading)
         found = self._compiled.get(shape)
         if found is None:
-            found = _compile(self._build, arguments)
-            # Lists of many different lengths would fill the memory.
-            if len(self._compiled) >= _MAX_SHAPES:
-                self._compiled.clear()
-            self._compiled[shape] = found
-        adapted = _adapt(_flatten(arguments))
+            found = self._compiled[shape] = _compile(self._build, arguments)
+        adapted = _adapt(arguments)
         parameters: list[Any] = [
             constant if place is None else adapted[place] for place, constant in found.sources
         ]
@@ -120,7 +118,7 @@ class CompiledQueryForEach:
         if not of:
             return []
         reading = reading_connection()
-        shape = (reading.vendor, *map(type, arguments))
+        shape = _shape_of(arguments, reading)
         found = self._compiled.get(shape)
         if found is None:
             found = _compile(self._build, [*arguments, of[0]])
@@ -174,7 +172,7 @@ class BoundUpdate:
 
 
 class Update:
-    """An update compiled once for each shape of its arguments, like a `CompiledQuery`.
+    """An update compiled once for the types of its arguments, like a `CompiledQuery`.
 
     `build` returns a queryset and the new values of its columns. Without values its rows are deleted; rows that refer
     to them are not.
@@ -190,29 +188,24 @@ class Update:
 
     def execute(self, *arguments: Argument) -> int:
         """Execute it in one statement, or none if a sequence is empty. Return the number of changed rows."""
-        if any(not isinstance(one, Scalar) and not one for one in arguments):
-            return 0
-        return self.bound(*arguments).execute()
+        return 0 if _has_empty_list(arguments) else self.bound(*arguments).execute()
 
     def bound(self, *arguments: Argument) -> BoundUpdate:
         """Return the update with these arguments, to execute alone or with an insert. No sequence may be empty."""
-        sizes = [None if isinstance(one, Scalar) else len(one) for one in arguments]
-        shape = (connection.vendor, *sizes)
+        shape = _shape_of(arguments, connection)
         found = self._compiled.get(shape)
         if found is None:
-            marked, marks = _with_markers(arguments)
-            rows, values = self._build(*marked)
+            marks = _markers(arguments)
+            rows, values = self._build(*_marked(arguments, marks))
             query: Query = rows.query.chain(UpdateQuery if values is not None else DeleteQuery)
             if values is not None:
                 cast("UpdateQuery", query).add_update_values(values)
             sql, parameters = query.get_compiler(connection=connection).as_sql()
-            sql += " RETURNING 1"
-            found = sql, _sources(sql, parameters, marks)
-            if len(self._compiled) >= _MAX_SHAPES:
-                self._compiled.clear()
+            sources = _sources(sql, parameters, marks)
+            found = _with_list_parameters(f"{sql} RETURNING 1", sources, arguments), sources
             self._compiled[shape] = found
         sql, sources = found
-        adapted = _adapt(_flatten(arguments))
+        adapted = _adapt(arguments)
         parameters = [constant if place is None else adapted[place] for place, constant in sources]
         return BoundUpdate(sql, parameters)
 
@@ -300,38 +293,63 @@ def fetch(
         return rows
 
 
-def _flatten(arguments: Sequence[Argument]) -> list[Scalar]:
-    flat: list[Scalar] = []
+def _has_empty_list(arguments: Sequence[Argument]) -> bool:
+    return any(not isinstance(one, Scalar) and not one for one in arguments)
+
+
+def _shape_of(arguments: Sequence[Argument], connection: BaseDatabaseWrapper) -> tuple[object, ...]:
+    """Return the database and the types, because a string and a UUID in the same place are adapted differently."""
+    types = [type(one) if isinstance(one, Scalar) else (list, type(one[0])) for one in arguments]
+    return (connection.vendor, *types)
+
+
+def _adapt(arguments: Sequence[Argument]) -> list[Any]:
+    """Return the arguments in the form that the database expects."""
+    has_arrays = connection.vendor == "postgresql"
+    adapted: list[Any] = []
     for argument in arguments:
         if isinstance(argument, Scalar):
-            flat.append(argument)
+            adapted.append(_adapt_scalar(argument))
+        elif has_arrays:
+            adapted.append([*argument])
         else:
-            flat.extend(argument)
-    return flat
-
-
-def _adapt(values: Sequence[Scalar]) -> list[Scalar]:
-    """Return the values in the form that the database expects."""
-    has_uuids = connection.features.has_native_uuid_field
-    adapted: list[Scalar] = []
-    for value in values:
-        if isinstance(value, UUID) and not has_uuids:
-            adapted.append(value.hex)
-        elif isinstance(value, datetime):
-            adapted.append(connection.ops.adapt_datetimefield_value(value) or value)
-        else:
-            adapted.append(value)
+            adapted.append(orjson.dumps([*map(_adapt_scalar, argument)]).decode())
     return adapted
 
 
+def _adapt_scalar(value: Scalar) -> Scalar:
+    if isinstance(value, UUID) and not connection.features.has_native_uuid_field:
+        return value.hex
+    if isinstance(value, datetime):
+        return connection.ops.adapt_datetimefield_value(value) or value
+    return value
+
+
 def _compile(build: Build, arguments: Sequence[Argument]) -> _Compiled:
-    marked, marks = _with_markers(arguments)
-    compiler = build(*marked).query.get_compiler(connection=connection)
+    marks = _markers(arguments)
+    compiler = build(*_marked(arguments, marks)).query.get_compiler(connection=connection)
     sql, parameters = compiler.as_sql()
     sources = _sources(sql, parameters, marks)
+    sql = _with_list_parameters(sql, sources, arguments)
     expressions = [item[0] for item in compiler.select[: compiler.col_count]]
     names = tuple(compiler.query.selected or _names(compiler, compiler.klass_info))
     return _Compiled(sql, sources, names, compiler, compiler.get_converters(expressions))
+
+
+def _with_list_parameters(
+    sql: str, sources: Sequence[tuple[int | None, Any]], arguments: Sequence[Argument]
+) -> str:
+    """Return the statement with `IN (%s)` of each list in the form that takes the whole list as a parameter."""
+    begin, end = _IN_LIST[connection.vendor]
+    written, *pieces = sql.split("%s")
+    for piece, (place, _) in zip(pieces, sources, strict=True):
+        if place is None or isinstance(arguments[place], Scalar):
+            written += f"%s{piece}"
+        elif written.endswith(_IN) and piece.startswith(")"):
+            written = f"{written.removesuffix(_IN)}{begin}%s{end}{piece[1:]}"
+        else:
+            raise ValueError(f"a list is not the right side of IN in: {sql}")
+    return written
 
 
 def _names(compiler: SQLCompiler, info: Any, prefix: str = "") -> list[str]:
@@ -344,25 +362,28 @@ def _names(compiler: SQLCompiler, info: Any, prefix: str = "") -> list[str]:
     return names
 
 
-def _with_markers(arguments: Sequence[Argument]) -> tuple[list[Any], list[Scalar]]:
-    """Return the arguments with unique marker values of the same types, and the markers.
+def _markers(arguments: Sequence[Argument]) -> list[Scalar]:
+    """Return a unique value for each argument, of its type or the type of its elements.
 
     The compiled parameters that equal a marker show where its argument belongs.
     """
     marks: list[Scalar] = []
-    for place, value in enumerate(_flatten(arguments)):
+    for place, argument in enumerate(arguments):
+        value = argument if isinstance(argument, Scalar) else argument[0]
         if isinstance(value, UUID):
             marks.append(UUID(int=_UUID_MARK + place))
         elif isinstance(value, datetime):
             marks.append(_TIME_MARK + timedelta(days=place))
         else:
             marks.append(f"\x01{place}" if isinstance(value, str) else -1_000_000 - place)
-    rest = iter(marks)
-    marked = [
-        next(rest) if isinstance(argument, Scalar) else [next(rest) for _ in argument]
-        for argument in arguments
+    return marks
+
+
+def _marked(arguments: Sequence[Argument], marks: Sequence[Scalar]) -> list[Any]:
+    return [
+        mark if isinstance(argument, Scalar) else [mark]
+        for argument, mark in zip(arguments, marks, strict=True)
     ]
-    return marked, marks
 
 
 def _sources(
