@@ -21,12 +21,21 @@ from content.models import ModuleInstance, Post, PostModule
 from content.store.media_usage import POST
 from media.models import LIVE, Asset, MediaReference
 from proofroom.definitions import modules
+from proofroom_apps.menus.models import Menu
 
 INCLUDED: Final = "/api/public/posts?include=media,terms,modules.posts"
 MOST_REQUESTS: Final = 25
 _FILES: Final = 40
 _SIZES: Final = ("small", "medium", "large")
-_OTHERS: Final = ("site", "terms?per_page=100", "redirects?per_page=100", "changes")
+_OTHERS: Final = (
+    "/api/public/site", "/api/public/terms?per_page=100", "/api/public/redirects?per_page=100",
+    "/api/public/changes", "/api/menus/by-slug/main",
+)  # fmt: skip
+"""What a build reads besides the pages, of a site with one language and one menu."""
+_NEEDED: Final = frozenset(
+    ("url", "seo", "terms", "ancestors", "translations", "media", "modules", "customFields")
+)
+"""Fields without which a page cannot be built."""
 
 
 def add_relations(seeded: Seeded) -> None:
@@ -72,6 +81,8 @@ def add_relations(seeded: Seeded) -> None:
         placed.append(PostModule(post=post, instance=instance, order_index=9))
     in_batches(instances)
     in_batches(placed)
+    home = {"id": "home", "label": "Home", "type": "custom", "url": "/"}
+    Menu.objects.create(name="Main", slug="main", locale="en", items=[home])
 
 
 def endpoints(change: Change) -> list[Endpoint]:
@@ -101,22 +112,30 @@ def build_site(product: Server, report: Report, posts: int) -> None:
     known: dict[str, str] = {}
     for name in ("first build", "next build"):
         begin, cpu = time.perf_counter(), product.cpu_seconds()
-        statuses, pages, after = [], 0, ""
-        for other in _OTHERS:
-            statuses.append(_read(product, f"/api/public/{other}", known)[1])
+        statuses = [_read(product, other, known)[1] for other in _OTHERS]
+        pages, incomplete, after = 0, 0, ""
         while after is not None:
             query = {"per_page": "100", "fields": ",".join(sorted(WHOLE)), "after": after}
             path = f"/api/public/posts?allLocales=true&{urlencode(query)}"
             answer, status = _read(product, path, known)
             statuses.append(status)
             pages, after = pages + len(answer["data"]), answer["meta"]["next"]
+            incomplete += sum(not _is_complete(page) for page in answer["data"])
+        if incomplete:
+            report.fail(f"{incomplete} of {pages} pages lack a part or a file.")
         if len(statuses) > MOST_REQUESTS or pages != posts:
             report.fail(f"{pages} of {posts} pages took {len(statuses)} requests.")
         report.say(
             f"{name}: {pages:,} pages in {len(statuses)} requests and "
             f"{time.perf_counter() - begin:.1f} s, {product.cpu_seconds() - cpu:.1f} s of CPU; "
-            f"{statuses.count(304)} answers were 304."
+            f"{statuses.count(304)} answers were 304 and none 429."
         )
+
+
+def _is_complete(page: dict[str, Any]) -> bool:
+    """Return whether a page has all parts, and the file of its image."""
+    image = page.get("featuredMediaId")
+    return _NEEDED <= page.keys() and (image is None or image in page["media"])
 
 
 _bodies: dict[str, Any] = {}
@@ -133,6 +152,8 @@ def _read(server: Server, path: str, known: dict[str, str] | None = None) -> tup
                 known[path] = response.headers["ETag"]
             return _bodies[path], response.status
     except urllib.error.HTTPError as error:
+        if error.code == 429:
+            raise SystemExit(f"The build was refused at {path}: 429.") from error
         if error.code != 304:
             raise
         return _bodies[path], 304
