@@ -135,7 +135,7 @@ def build_site(product: Server, report: Report, posts: int) -> None:
 def _is_complete(page: dict[str, Any]) -> bool:
     """Return whether a page has all parts, and the file of its image."""
     image = page.get("featuredMediaId")
-    return _NEEDED <= page.keys() and (image is None or image in page["media"])
+    return page.keys() >= _NEEDED and (image is None or image in page["media"])
 
 
 _bodies: dict[str, Any] = {}

@@ -10,14 +10,21 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from content.api import changes
 from content.posts.trash import delete_post
 from content.store.live_changes import delete_old_changes
 from proofroom.core.models import LiveChange
 from tests import make
 from tests.conftest import RunOnCommit
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 CHANGES = "/api/public/changes"
+
+
+@pytest.fixture(autouse=True)
+def answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta())
 
 
 def ask(**query: Any) -> Any:
@@ -125,3 +132,59 @@ def test_old_rows_are_deleted() -> None:
 
     assert delete_old_changes(days=30) == 1
     assert [row.tag for row in LiveChange.objects.all()] == ["new"]
+
+
+def test_rows_are_held_back_while_a_process_may_answer_the_earlier_content(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta(minutes=1))
+    old = LiveChange.objects.create(tag="old", at=timezone.now() - timedelta(minutes=2))
+    LiveChange.objects.create(tag="new")
+
+    begin = ask().json()["next"]
+    since = (timezone.now() - timedelta(minutes=5)).isoformat()
+    held = ask(since=since)
+    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta())
+
+    assert begin.startswith(f"c{old.pk}.")
+    assert [row["tag"] for row in held.json()["data"]] == ["old"]
+    for cursor in (begin, held.json()["next"]):
+        assert [row["tag"] for row in ask(since=cursor).json()["data"]] == ["new"]
+
+
+def test_a_cursor_of_lost_rows_is_gone() -> None:
+    LiveChange.objects.create(tag="site")
+    lost = LiveChange.objects.create(tag="lost")
+    cursor = ask().json()["next"]
+    lost.delete()
+
+    number, _dot, moment = cursor.partition(".")
+    answer = ask(since=cursor)
+    LiveChange.objects.create(pk=number[1:], tag="other")
+    LiveChange.objects.create(tag="later")
+    reused = ask(since=f"{number}.{int(moment) - 60}")
+
+    assert (answer.status_code, answer.json()["code"]) == (410, "changes_gone")
+    assert (reused.status_code, reused.json()["code"]) == (410, "changes_gone")
+
+
+def test_a_cursor_outlives_the_rows_that_expire() -> None:
+    LiveChange.objects.create(tag="site")
+    cursor = ask().json()["next"]
+    LiveChange.objects.all().delete()
+    row, _dot, moment = cursor.partition(".")
+
+    answer = ask(since=f"{row}.{int(moment) - 1000}")
+
+    assert (answer.status_code, answer.json()["data"]) == (200, [])
+    assert answer.json()["next"] >= cursor
+    LiveChange.objects.create(tag="new")
+    assert [row["tag"] for row in ask(since=answer.json()["next"]).json()["data"]] == ["new"]
+
+
+def test_any_number_of_rows_is_read_in_two_queries() -> None:
+    cursor = ask().json()["next"]
+    for number in range(5):
+        LiveChange.objects.create(tag=f"term:{number}")
+
+    assert count_queries(lambda: ask(since=cursor)) == 2

@@ -17,6 +17,13 @@ from tests.faults.processes import Site, prepare
 
 pytestmark = pytest.mark.services
 SEEN_WITHIN: Final = 30.0
+DISPATCH: Final = """
+import json
+from proofroom.core import outbox
+from proofroom.core.models import LiveChange
+outbox.sweep(20)
+print(json.dumps(LiveChange.objects.order_by("pk").last().pk))
+"""
 
 
 @dataclass
@@ -118,3 +125,38 @@ def test_a_replica_that_says_nothing_is_named_and_the_database_answers(running: 
     wait_until(
         lambda: running.visitor.get("/health/ready").json()["status"] == "ready", running.site
     )
+
+
+def test_changes_are_told_when_the_replica_has_them(running: Running) -> None:
+    site, visitor = running.site, running.visitor
+    wait_until(lambda: running.seen() == {"Before"}, site)
+    since = visitor.get("/api/public/changes").json()["next"]
+
+    def told() -> set[str]:
+        answer = visitor.get("/api/public/changes", params={"since": since})
+        assert answer.status_code == 200, answer.text
+        return {row["tag"] for row in answer.json()["data"]}
+
+    post = f"post:{running.post_id}"
+    running.rename("Second")
+    site.ask(DISPATCH)
+    wait_until(lambda: post in told(), site)
+    ahead = visitor.get("/api/public/changes", params={"since": since}).json()["next"]
+    with psycopg.connect(running.replica.url, autocommit=True) as replica:
+        replica.execute("SELECT pg_wal_replay_pause()")
+        running.rename("Third")
+        assert site.ask(DISPATCH) > int(ahead[1:].partition(".")[0])
+        until = time.monotonic() + 2.5  # longer than rows are held back
+        while time.monotonic() < until:
+            answer = visitor.get("/api/public/changes", params={"since": ahead}).json()
+            assert answer["data"] == []
+            ahead = answer["next"]
+        # Of a row that only the primary has, as read while the replica did not answer.
+        newest = f"c{site.ask(DISPATCH)}.{int(time.time())}"
+        answer = visitor.get("/api/public/changes", params={"since": newest})
+        assert (answer.status_code, answer.json()) == (200, {"data": [], "next": newest})
+
+        replica.execute("SELECT pg_wal_replay_resume()")
+    since = ahead
+    wait_until(lambda: post in told(), site)
+    wait_until(lambda: running.seen() == {"Third"}, site)
