@@ -90,7 +90,7 @@ class ChangeWebhookForm(WebhookForm):
     shared = forms.BooleanField(
         label=gettext_lazy("Sign with AGENT_SECRET"),
         required=False,
-        help_text=gettext_lazy("Secret deleted."),
+        help_text=gettext_lazy("Deletes the secret of this webhook."),
     )
     endRotation = forms.BooleanField(
         label=gettext_lazy("Stop signing with the old secret"),
@@ -141,8 +141,8 @@ class ReplayForm(forms.Form):
 class WebhookAdmin(EditAdmin[Webhook]):
     view_permission = add_permission = "webhooks.manage"
     empty_words = gettext_lazy(
-        "A webhook calls your address when a post is created, changed, published "
-        "or deleted, or when a form is submitted."
+        "A webhook calls your address when something happens: a post is published, public content "
+        "changes, or a form is submitted."
     )
     list_title = gettext_lazy("Webhooks")
     add_title, add_button, add_form = (

@@ -35,6 +35,10 @@ if TYPE_CHECKING:
 
 CHOICES_MAX: Final = 200
 """Largest number of chosen events, types or languages; more than exist."""
+_ALWAYS_SENT: Final = gettext_lazy(
+    "Leave blank for all. Form submissions and changes of menus, redirects and settings are always "
+    "included."
+)
 COLUMNS: Final = {"active": "is_active", "test": "is_test"}
 """Columns whose name differs from the wire name."""
 
@@ -197,7 +201,18 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
     events: Annotated[
         list[Words],
         FormField(
-            lambda: choice_field(gettext_lazy("Events"), rules.webhook_events(), required=True)
+            lambda: choice_field(
+                gettext_lazy("Events"),
+                rules.webhook_events(),
+                gettext_lazy(
+                    "For a CDN, a cache or a frontend, choose only “Public content changed”. It is "
+                    "sent for every change that visitors can see, also of menus, redirects and "
+                    "files, and lists the cache tags and pages to refresh. The other events are "
+                    "about one post or one form submission. Changes that wait for review send no "
+                    "event."
+                ),
+                required=True,
+            )
         ),
     ] = Field(min_length=1, max_length=CHOICES_MAX)
     types: Annotated[
@@ -206,7 +221,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: choice_field(
                 gettext_lazy("Post types"),
                 post_type_labels(),
-                gettext_lazy("Leave blank for all. Form submissions are always included."),
+                _ALWAYS_SENT,
                 required=False,
             )
         ),
@@ -217,7 +232,7 @@ class NewWebhook(Body, answered_by=WebhookInFullAnswer):
             lambda: choice_field(
                 gettext_lazy("Languages"),
                 dict(site_languages()),
-                gettext_lazy("Leave blank for all."),
+                _ALWAYS_SENT,
                 required=False,
             )
         ),
