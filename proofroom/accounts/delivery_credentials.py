@@ -16,6 +16,8 @@ from proofroom.core.database.compiled_queries import CompiledQuery
 
 _PATH: Final = "/api/public/"
 """The part of the API that delivery tokens are for."""
+_PREVIEW: Final = "preview"
+"""Scheme of the tokens for drafts."""
 # A token has 48 characters. Longer values are refused without a query.
 _MAX_TOKEN_LENGTH: Final = 200
 _TOKEN_QUERY: Final = CompiledQuery(
@@ -37,10 +39,13 @@ def find_credential(request: HttpRequest) -> DeliveryCredential | None:
     """Return the delivery token of a request, or None without one. One query, none without a token.
 
     Other credentials mean nothing to the delivery API and are ignored. Raises `InvalidToken` for a delivery token
-    that is unknown, expired or revoked.
+    that is unknown, expired or revoked, and for a token of the scheme `Preview`.
     """
     scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     secret = secret.strip()
+    if scheme.lower() == _PREVIEW and request.path.startswith(_PATH):
+        # Nothing issues such tokens yet. A frontend that asks for drafts must not take live content for them.
+        raise InvalidToken
     is_delivery_token = scheme.lower() == "bearer" and secret.startswith(DELIVERY_TOKEN_PREFIX)
     if not is_delivery_token or not request.path.startswith(_PATH):
         return None

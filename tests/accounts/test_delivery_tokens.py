@@ -206,3 +206,13 @@ def test_conditions_that_any_answer_meets_do_not_lift_the_limit(
     codes = [client.get(f"/api/public/posts?search=s{number}").status_code for number in range(24)]
 
     assert codes == [304] * 22 + [429] * 2
+
+
+def test_a_request_for_drafts_is_refused_and_not_answered_with_live_content() -> None:
+    post = make.post()
+    path = f"/api/public/posts/{post.pk}"
+    assert Client().get(path).status_code == 200  # so that a cache has it
+
+    answer = Client(headers={"authorization": "Preview draft-token"}).get(path)
+
+    error(answer, 401, "invalid_token")

@@ -56,6 +56,7 @@ const pictured = listed.data.find((post) => post.featuredMediaId);
 const picture = listed.included.media[pictured?.featuredMediaId ?? ""];
 const term = listed.included.terms[pictured?.taxonomyTermIds[0] ?? ""];
 
+const draft = await cms.preview("draft-token").posts.list().catch((error: unknown) => error);
 const refused = await cms.posts.list({ search: "x".repeat(201) }).catch((error: unknown) => error);
 
 const found = await cms.resolve("/blog/linking", { include: ["modules.posts"] });
@@ -84,6 +85,7 @@ console.log(
     gone: await cms.resolve("/nowhere"),
     rating,
     code: refused instanceof ProofroomError ? refused.status : null,
+    draft: draft instanceof ProofroomError ? draft.code : null,
     paths: Object.values(all).map((one) => one?.type ?? null),
     to: redirect?.type === "redirect" ? redirect.redirect.toPath : null,
     changed: tags.includes("redirects"),
@@ -134,6 +136,7 @@ def test_a_site_is_read_with_its_own_types(client: Path, live_server: Any, tmp_p
         "gone": None,
         "rating": 5,
         "code": 422,
+        "draft": "invalid_token",
         "paths": ["post", "list", "redirect", None],
         "to": "/blog/target",
         "changed": True,

@@ -22,6 +22,7 @@ import type {
   WithIncluded,
 } from "./types.js";
 
+/** Reads drafts. No version of Proofroom issues these tokens yet: it refuses each with 401 `invalid_token`. */
 export interface Preview {
   token: string;
   layer?: "live" | "review" | "ai-review";
@@ -57,7 +58,7 @@ export class Client<S extends AnySite> {
     this.posts = new Posts<S>(this);
   }
 
-  /** Returns a client that reads drafts. */
+  /** Returns a client that reads drafts, with a token of `Preview`. */
   preview(token: string, layer?: Preview["layer"]): Client<S> {
     return new Client<S>({ ...this.options, preview: { token, ...(layer ? { layer } : {}) } });
   }
