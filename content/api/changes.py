@@ -49,7 +49,7 @@ PARAMETERS: Final = [
 
 
 class LiveChangeAnswer(Answer):
-    """A tag of `Cache-Tag`, with an address of it. `path` is null where a change of the tag names no page."""
+    """A tag of `Cache-Tag`, and the path of the page that changed. `path` is null if the change names no page."""
 
     tag: str
     path: str | None

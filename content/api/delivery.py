@@ -1,4 +1,4 @@
-"""`/api/public/…`: live, published content for frontends and CDNs. Never reads staged content."""
+"""`/api/public/posts`: live, published content for frontends and CDNs. Never reads staged content."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def _fields(names: frozenset[str]) -> OpenApiParameter:
 FIELDS: Final = _fields(WHOLE)
 VARIATION: Final = query_parameter(
     "variation",
-    "The running variation of that name in the place of the post; the post itself where none runs.",
+    "The name of a running variation to answer instead of the post. If none runs, the post itself is answered.",
     {"type": "string", "pattern": VARIATION_PATTERN},
 )
 LIST_FIELDS: Final = _fields(LISTABLE)
@@ -213,11 +213,11 @@ RICH_TEXT: Final = query_parameter(
 )
 FALLBACK: Final = query_parameter(
     "fallback",
-    "The language to answer where the post is not published in the requested one; `isFallback` says so.",
+    "The language to answer if the post is not published in the requested one; `isFallback` says whether it is used.",
 )
 LOCALE: Final = query_parameter(
     "locale",
-    "With `fallback`: the language to answer; the post's own without it.",
+    "With `fallback`: the requested language. Without `locale`, it is the language of the post.",
 )
 _LIST_PARAMETERS: Final = [
     *(one for one in LIVE_PARAMETERS if one.name != "ordering"),
@@ -287,7 +287,7 @@ class FacetsAnswer(TypedDict, total=False):
 
 
 class DeliveredMetaAnswer(BaseModel):
-    """A page's place in its list. With `after`, `next` stands in the place of the page numbers."""
+    """The position of a page in its list. With `after`, the answer has `next` instead of page numbers."""
 
     total: int = Field(ge=0)
     per_page: int = Field(ge=0)

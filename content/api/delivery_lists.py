@@ -1,4 +1,7 @@
-"""Lists of the delivery API that are asked more than filters and a page: see `content.api.list_queries`."""
+"""Lists of the delivery API with cursors, filters by field, `include`, `facets` or fields of single posts.
+
+`content.api.list_queries` parses their queries.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +47,12 @@ def list_asked_posts(
     total: RowCount | None = None,
     text_format: TextFormat = "json",
 ) -> JsonObject:
-    """Return the page of published posts that a question asks for.
+    """Return the page of published posts that a query asks for.
 
-    `listed`: fields that rows of lists have; other `fields` are rendered as those of a single post. Without `total`
-    the posts are counted. The number of queries depends on the question only: one each for the count, the posts,
-    their parts, fields of single posts and each facet, and those of `load_included`.
+    `listed` names the fields that the rows of a list contain. Other `fields` are rendered as for a single post.
+    Without `total`, the posts are counted. The number of database queries does not depend on the number of posts:
+    one each for the count, the posts, their parts, fields of single posts and each facet, and those of
+    `load_included`.
     """
     if query.include is not None or query.facets:
         # Terms, global modules and moves change such an answer, too.

@@ -31,6 +31,27 @@ from proofroom.definitions.props import json_schema, props_of
 from proofroom.definitions.richtext.json_schema import DOCUMENT, rich_text_schemas
 
 Schema = dict[str, Any]
+_DESCRIPTION: Final = """\
+The **delivery API** gives published content to frontends: servers, static builds, apps and pages with a script. It
+needs no account and no key. The only writes are submitting a form and counting a visit. `POST /api/public/resolve`
+reads many paths at once.
+
+**Lists** answer `{data, meta}`. `per_page` is 20 by default, and at most 100. To read a whole list of posts, begin
+with an empty `after`, and repeat the request with `meta.next` until it is null. Other lists have numbered pages:
+`page` begins at 1.
+
+**Fields**: this description shows all fields of an answer. With `fields`, an answer has only the ones you name.
+
+**Errors** answer `{error, code, details}`: a sentence for people, a code for programs, and sentences by the name of
+the parameter or field. An unknown parameter is 422. Content that is not published is 404.
+
+**Caches**: answers have `ETag`, `Cache-Control` and `Cache-Tag`. Send `If-None-Match` to get 304 while nothing has
+changed. `GET /api/public/changes` and the webhook event `content.changed` name the tags that changed.
+
+**Rates**: answers that count have `X-RateLimit-Limit`, `X-RateLimit-Remaining` and `X-RateLimit-Reset`. Above the
+limit, the answer is 429 with `Retry-After`. Cached answers and 304 do not count. A delivery token, sent as
+`Authorization: Bearer cmsd_…`, has its own rate.
+"""
 _REF: Final = "#/components/schemas/"
 _PREFIX: Final = "/api/public/"
 _OTHERS: Final = (
@@ -66,7 +87,8 @@ def delivery_document() -> Schema:
     """Return the OpenAPI document of the delivery API. It is the same for all callers and cached for the process."""
     whole = document()
     made: Schema = deepcopy({**whole, "paths": _delivery_paths(whole)})
-    made["info"] = {**made["info"], "title": f"{made['info']['title']}: delivery"}
+    title = f"{made['info']['title']}: delivery"
+    made["info"] = {**made["info"], "title": title, "description": _DESCRIPTION}
     _describe_site(made)
     for _path, _method, operation in operations(made):
         for parameter in operation.get("parameters", ()):
@@ -111,7 +133,7 @@ def _describe_site(made: Schema) -> None:
         included_post,
         included_post["required"],
         "IncludedPost",
-        "A post that another one led to, by its type.",
+        "An included post, by its type.",
     )
     _rename(made, {f"{_REF}{old}": f"{_REF}{new}" for old, new in renamed.items()})
     if "DeliveredGlobal" in schemas:

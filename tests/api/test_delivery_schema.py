@@ -307,3 +307,11 @@ def test_types_are_written_without_a_server(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_written_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="Cannot write"):
         call_command("generate_types", "typescript", "--output", str(tmp_path))
+
+
+def test_its_introduction_says_nothing_of_accounts(document: Any) -> None:
+    text = document["info"]["description"]
+
+    assert "The **delivery API**" in text
+    for word in ("session", "PUT", "csrf", "management"):
+        assert word not in text

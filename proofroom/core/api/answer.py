@@ -171,7 +171,7 @@ class Person(TypedDict):
 
 
 class MetaAnswer(BaseModel):
-    """A page's place in its list. `total_is_estimate` is present only if `total` is an estimate."""
+    """The position of a page in its list. `total_is_estimate` is present only if `total` is an estimate."""
 
     total: int = Field(ge=0)
     per_page: int = Field(ge=0)
