@@ -261,7 +261,7 @@ def deepest(problem: Any) -> Any:
 
 def test_every_node_and_mark_of_rich_text_is_described() -> None:
     shapes = rich_text_schemas()
-    nodes = richtext._KNOWN - {"doc"}
+    nodes = richtext.NODES - {"doc"}
 
     assert set(shapes) == {
         "RichTextDocument",
@@ -271,7 +271,7 @@ def test_every_node_and_mark_of_rich_text_is_described() -> None:
         "RichTextTableCellOrHeader",
         *(component_name(name) for name in nodes | set(MARK_ORDER)),
     }
-    for name, rules in richtext._ATTRIBUTES.items():
+    for name, rules in richtext.ATTRIBUTES.items():
         described = shapes[component_name(name)]["properties"]["attrs"]["properties"]
         added = {"heading": {"id"}, "image": {"mediaId"}, "link": {"post"}}.get(name, set())
         assert set(described) == set(rules) | added, name
@@ -280,9 +280,9 @@ def test_every_node_and_mark_of_rich_text_is_described() -> None:
 def test_the_page_of_rich_text_names_every_node_mark_and_attribute() -> None:
     text = Path(settings.BASE_DIR, "docs", "reference", "rich-text.md").read_text()
 
-    for name in (richtext._KNOWN - {"doc"}) | set(MARK_ORDER):
+    for name in (richtext.NODES - {"doc"}) | set(MARK_ORDER):
         assert f"`{name}`" in text, name
-    for rules in richtext._ATTRIBUTES.values():
+    for rules in richtext.ATTRIBUTES.values():
         for attribute in rules:
             assert f"`{attribute}`" in text, attribute
 

@@ -9,30 +9,49 @@ from collections.abc import Sequence
 from typing import Final
 
 from proofroom.core.json import JsonObject
-from proofroom.definitions.richtext.nodes import MARK_ORDER
-from proofroom.definitions.richtext.schema import ALIGNMENTS
+from proofroom.definitions.richtext.nodes import INLINE, MARK_ORDER
+from proofroom.definitions.richtext.schema import (
+    ADDED_BY_DELIVERY,
+    ATTRIBUTES,
+    BLOCKS,
+    CELLS,
+    CHILDREN,
+    NODES,
+    REQUIRED,
+    TEXT_OR_NULL,
+)
 
 DOCUMENT: Final = "RichTextDocument"
 _REF: Final = "#/components/schemas/"
-_TEXT_OR_NULL: Final[JsonObject] = {"type": ["string", "null"]}
-_BLOCKS: Final[tuple[str, ...]] = (
-    "paragraph",
-    "heading",
-    "bulletList",
-    "orderedList",
-    "blockquote",
-    "codeBlock",
-    "horizontalRule",
-    "table",
-)
-_INLINE: Final[tuple[str, ...]] = ("text", "image", "hardBreak")
-_CELLS: Final[tuple[str, ...]] = ("tableHeader", "tableCell")
-_CELL_ATTRIBUTES: Final[JsonObject] = {
-    "colspan": {"type": "integer"},
-    "rowspan": {"type": "integer"},
-    "colwidth": {"type": ["array", "null"], "items": {"type": "integer"}},
-    "align": {"type": ["string", "null"], "enum": [*ALIGNMENTS, None]},
+_CHOICES: Final[dict[tuple[str, ...], tuple[str, str]]] = {
+    BLOCKS: ("RichTextBlock", "A block."),
+    INLINE: ("RichTextInline", "Text, an image or a line break."),
+    CELLS: ("RichTextTableCellOrHeader", "A cell of a table."),
+    MARK_ORDER: ("RichTextMark", "The format of a text, or a link."),
 }
+"""Names and descriptions of the schemas of one of several nodes or marks."""
+_ADDED: Final[dict[str, JsonObject]] = {
+    "heading": {
+        "type": "string",
+        "description": "Unique on the page. The pages of the site have the same ids.",
+    },
+    "image": {
+        **TEXT_OR_NULL,
+        "format": "uuid",
+        "description": "The file of the site; null for an image of another site.",
+    },
+    "link": {
+        "type": "object",
+        "description": "The post that the link leads to, if it is one of the site.",
+        "required": ["id", "url"],
+        "properties": {
+            "id": {"type": "string", "format": "uuid"},
+            "url": {"type": "string"},
+        },
+    },
+}
+"""Schemas of the attributes in `ADDED_BY_DELIVERY`."""
+_SOMETIMES_ADDED: Final = "link"
 
 
 def component_name(kind: str) -> str:
@@ -42,145 +61,42 @@ def component_name(kind: str) -> str:
 
 def rich_text_schemas() -> dict[str, JsonObject]:
     """Return the schemas by name. `RichTextDocument` refers to the others."""
-    nodes: dict[str, JsonObject] = {
-        "paragraph": _node("paragraph", content="RichTextInline"),
-        "heading": _node(
-            "heading",
-            content="RichTextInline",
-            attributes={
-                "level": {"type": "integer", "minimum": 1, "maximum": 6},
-                "id": {
-                    "type": "string",
-                    "description": "Unique on the page; the pages of the site have the same.",
-                },
-            },
-            required=("level", "id"),
-        ),
-        "bulletList": _node("bulletList", content="RichTextListItem"),
-        "orderedList": _node(
-            "orderedList",
-            content="RichTextListItem",
-            attributes={
-                "start": {"type": "integer"},
-                "type": {"type": ["string", "null"], "enum": ["1", "a", "A", "i", "I", None]},
-            },
-        ),
-        "listItem": _node("listItem", content="RichTextBlock"),
-        "blockquote": _node("blockquote", content="RichTextBlock"),
-        "codeBlock": _node(
-            "codeBlock",
-            content="RichTextText",
-            attributes={"language": {**_TEXT_OR_NULL, "description": "Like `python`."}},
-        ),
-        "horizontalRule": _node("horizontalRule"),
-        "table": _node("table", content="RichTextTableRow"),
-        "tableRow": _node("tableRow", content="RichTextTableCellOrHeader"),
-        "tableHeader": _node("tableHeader", content="RichTextBlock", attributes=_CELL_ATTRIBUTES),
-        "tableCell": _node("tableCell", content="RichTextBlock", attributes=_CELL_ATTRIBUTES),
-        "text": _text(),
-        "image": _node(
-            "image",
-            attributes={
-                "src": {"type": "string", "description": "The address of the image, absolute."},
-                "alt": _TEXT_OR_NULL,
-                "title": _TEXT_OR_NULL,
-                "mediaId": {
-                    **_TEXT_OR_NULL,
-                    "format": "uuid",
-                    "description": "The file of the site; null for an image of another site.",
-                },
-            },
-            required=("src", "mediaId"),
-            has_marks=True,
-        ),
-        "hardBreak": _node("hardBreak", has_marks=True),
-    }
-    marks = {kind: _mark(kind) for kind in MARK_ORDER if kind != "link"}
-    marks["link"] = _link()
-    return {
-        DOCUMENT: {
-            "type": "object",
-            "description": "Rich text: blocks with text, marks and images.",
-            "required": ["type"],
-            "properties": {"type": {"const": "doc"}, "content": _list("RichTextBlock")},
-        },
-        "RichTextBlock": _choice(_BLOCKS, "A block."),
-        "RichTextInline": _choice(_INLINE, "Text, an image or a line break."),
-        "RichTextTableCellOrHeader": _choice(_CELLS, "A cell of a table."),
-        "RichTextMark": _choice(MARK_ORDER, "The form of a text, or a link."),
-        **{component_name(kind): shape for kind, shape in (nodes | marks).items()},
-    }
+    choices = {name: _choice(kinds, description) for kinds, (name, description) in _CHOICES.items()}
+    document = {**_shape("doc"), "description": "Rich text: blocks with text, marks and images."}
+    kinds = sorted(NODES - {"doc"}) + list(MARK_ORDER)
+    return {DOCUMENT: document, **choices, **{component_name(kind): _shape(kind) for kind in kinds}}
 
 
-def _node(
-    kind: str,
-    *,
-    content: str = "",
-    attributes: JsonObject | None = None,
-    required: Sequence[str] = (),
-    has_marks: bool = False,
-) -> JsonObject:
+def _shape(kind: str) -> JsonObject:
+    """Return the schema of a node or mark."""
     properties: JsonObject = {"type": {"const": kind}}
-    names = ["type"]
-    if attributes is not None:
+    required = ["type"]
+    attributes: JsonObject = {
+        name: attribute.json_schema for name, attribute in ATTRIBUTES.get(kind, {}).items()
+    }
+    if attributes:
+        needed = [REQUIRED[kind]] if kind in REQUIRED else []
+        if kind in ADDED_BY_DELIVERY:
+            attributes[ADDED_BY_DELIVERY[kind]] = _ADDED[kind]
+            needed += [ADDED_BY_DELIVERY[kind]] if kind != _SOMETIMES_ADDED else []
         properties["attrs"] = {
             "type": "object",
             "properties": attributes,
-            **({"required": list(required)} if required else {}),
+            **({"required": [*needed]} if needed else {}),
         }
-        names += ["attrs"] if required else []
-    if content:
-        properties["content"] = _list(content)
-    if has_marks:
-        properties["marks"] = _list("RichTextMark")
-    return {"type": "object", "required": [*names], "properties": properties}
+        required += ["attrs"] if needed else []
+    if kind == "text":
+        properties["text"] = {"type": "string"}
+        required += ["text"]
+    if kind in CHILDREN:
+        properties["content"] = _list(CHILDREN[kind])
+    if kind in INLINE:
+        properties["marks"] = _list(MARK_ORDER)
+    return {"type": "object", "required": [*required], "properties": properties}
 
 
-def _text() -> JsonObject:
-    properties: JsonObject = {
-        "type": {"const": "text"},
-        "text": {"type": "string"},
-        "marks": _list("RichTextMark"),
-    }
-    return {"type": "object", "required": ["type", "text"], "properties": properties}
-
-
-def _mark(kind: str) -> JsonObject:
-    return {
-        "type": "object",
-        "required": ["type"],
-        "properties": {"type": {"const": kind}},
-    }
-
-
-def _link() -> JsonObject:
-    attributes: JsonObject = {
-        "href": {"type": "string", "description": "For a post its present path."},
-        "post": {
-            "type": "object",
-            "description": "The post that the link leads to, if it is one of the site.",
-            "required": ["id", "url"],
-            "properties": {
-                "id": {"type": "string", "format": "uuid"},
-                "url": {"type": "string"},
-            },
-        },
-        "title": _TEXT_OR_NULL,
-        "target": {"type": ["string", "null"], "enum": ["_blank", "_self", None]},
-        "rel": _TEXT_OR_NULL,
-        "class": {"type": "null"},
-    }
-    return {
-        "type": "object",
-        "required": ["type", "attrs"],
-        "properties": {
-            "type": {"const": "link"},
-            "attrs": {"type": "object", "required": ["href"], "properties": attributes},
-        },
-    }
-
-
-def _list(name: str) -> JsonObject:
+def _list(kinds: tuple[str, ...]) -> JsonObject:
+    name = _CHOICES[kinds][0] if kinds in _CHOICES else component_name(kinds[0])
     return {"type": "array", "items": {"$ref": _REF + name}}
 
 

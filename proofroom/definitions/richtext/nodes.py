@@ -18,7 +18,7 @@ MAX_DEPTH = 24
 """Levels of nested nodes. The document is level 0."""
 
 
-INLINE = frozenset({"text", "image", "hardBreak"})
+INLINE = ("text", "image", "hardBreak")
 
 
 Node = Mapping[str, Json]

@@ -42,88 +42,117 @@ MAX_PROBLEMS = 20
 
 LANGUAGE = re.compile(r"[A-Za-z0-9_+#.\-]{1,40}")
 ALIGNMENTS = ("left", "center", "right")
-_BLOCKS = frozenset(
-    {
-        "paragraph",
-        "heading",
-        "bulletList",
-        "orderedList",
-        "blockquote",
-        "codeBlock",
-        "horizontalRule",
-        "table",
-    }
+BLOCKS: Final = (
+    "paragraph",
+    "heading",
+    "bulletList",
+    "orderedList",
+    "blockquote",
+    "codeBlock",
+    "horizontalRule",
+    "table",
 )
-_CELLS = frozenset({"tableHeader", "tableCell"})
-_CHILDREN: dict[str, frozenset[str]] = {
-    "doc": _BLOCKS,
+CELLS: Final = ("tableHeader", "tableCell")
+CHILDREN: Final[Mapping[str, tuple[str, ...]]] = {
+    "doc": BLOCKS,
     "paragraph": INLINE,
     "heading": INLINE,
-    "bulletList": frozenset({"listItem"}),
-    "orderedList": frozenset({"listItem"}),
-    "listItem": _BLOCKS,
-    "blockquote": _BLOCKS,
-    "codeBlock": frozenset({"text"}),
-    "table": frozenset({"tableRow"}),
-    "tableRow": _CELLS,
-    "tableHeader": _BLOCKS,
-    "tableCell": _BLOCKS,
+    "bulletList": ("listItem",),
+    "orderedList": ("listItem",),
+    "listItem": BLOCKS,
+    "blockquote": BLOCKS,
+    "codeBlock": ("text",),
+    "table": ("tableRow",),
+    "tableRow": CELLS,
+    "tableHeader": BLOCKS,
+    "tableCell": BLOCKS,
 }
-_NEEDS_CHILDREN = frozenset(_CHILDREN) - {"doc", "paragraph", "heading", "codeBlock"}
-_KNOWN = frozenset(_CHILDREN) | INLINE | {"horizontalRule"}
-
-_Rule = Callable[[Json], bool]
-
-
-def _number(least: int, most: int) -> _Rule:
-    # `type`, because bool is a subclass of int.
-    return lambda value: type(value) is int and least <= value <= most
+"""The nodes that each node can contain. Others contain none."""
+_NEEDS_CHILDREN = frozenset(CHILDREN) - {"doc", "paragraph", "heading", "codeBlock"}
+NODES: Final = frozenset(CHILDREN) | frozenset(INLINE) | {"horizontalRule"}
 
 
-def _choice(*allowed: str | None) -> _Rule:
-    return lambda value: value is None or value in allowed
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """An attribute of a node or mark: the values that can be stored, and their JSON Schema."""
+
+    accepts: Callable[[Json], bool]
+    json_schema: JsonObject
 
 
-def _words(value: Json) -> bool:
+def _number(least: int, most: int) -> Attribute:
+    return Attribute(
+        # `type`, because bool is a subclass of int.
+        lambda value: type(value) is int and least <= value <= most,
+        {"type": "integer", "minimum": least, "maximum": most},
+    )
+
+
+def _choice(*allowed: str) -> Attribute:
+    return Attribute(
+        lambda value: value is None or value in allowed,
+        {"type": ["string", "null"], "enum": [*allowed, None]},
+    )
+
+
+def _is_line(value: Json) -> bool:
     if value is None:
         return True
     return isinstance(value, str) and len(value) <= MAX_WORDS and one_line(value) == value
 
 
-def _language(value: Json) -> bool:
+def _is_language(value: Json) -> bool:
     return value is None or (isinstance(value, str) and LANGUAGE.fullmatch(value) is not None)
 
 
-def _widths(value: Json) -> bool:
+_WIDTH = _number(0, 10_000)
+
+
+def _are_widths(value: Json) -> bool:
     if value is None:
         return True
-    return isinstance(value, list) and all(_number(0, 10_000)(width) for width in value)
+    return isinstance(value, list) and all(_WIDTH.accepts(width) for width in value)
 
 
-_CELL_RULES: dict[str, _Rule] = {
+TEXT_OR_NULL: Final[JsonObject] = {"type": ["string", "null"]}
+_LINE: Final = Attribute(_is_line, TEXT_OR_NULL)
+_OF_CELLS: Final = {
     "colspan": _number(1, 100),
     "rowspan": _number(1, 100),
-    "colwidth": _widths,
+    "colwidth": Attribute(_are_widths, {"type": ["array", "null"], "items": _WIDTH.json_schema}),
     "align": _choice(*ALIGNMENTS),
 }
-_ATTRIBUTES: dict[str, dict[str, _Rule]] = {
+ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
     "heading": {"level": _number(1, 6)},
     # `type`: the editor writes it for lettered lists.
     "orderedList": {"start": _number(0, 999_999_999), "type": _choice("1", "a", "A", "i", "I")},
-    "codeBlock": {"language": _language},
-    "image": {"src": lambda value: safe_src(value) is not None, "alt": _words, "title": _words},
-    "tableHeader": _CELL_RULES,
-    "tableCell": _CELL_RULES,
+    "codeBlock": {
+        "language": Attribute(_is_language, {**TEXT_OR_NULL, "description": "Like `python`."})
+    },
+    "image": {
+        "src": Attribute(
+            lambda value: safe_src(value) is not None,
+            {"type": "string", "description": "The absolute address of the image."},
+        ),
+        "alt": _LINE,
+        "title": _LINE,
+    },
+    "tableHeader": _OF_CELLS,
+    "tableCell": _OF_CELLS,
     # The editor writes `target`, `rel` and `class`. Rendering sets `rel` itself.
     "link": {
-        "href": lambda value: safe_href(value) is not None,
-        "title": _words,
+        "href": Attribute(
+            lambda value: safe_href(value) is not None,
+            {"type": "string", "description": "For a post, its present path."},
+        ),
+        "title": _LINE,
         "target": _choice("_blank", "_self"),
-        "rel": _words,
-        "class": _choice(),
+        "rel": _LINE,
+        "class": Attribute(lambda value: value is None, {"type": "null"}),
     },
 }
-_REQUIRED = {"heading": "level", "image": "src", "link": "href"}
+"""The attributes of nodes and marks. Others have none."""
+REQUIRED: Final = {"heading": "level", "image": "src", "link": "href"}
 _KEYS = frozenset({"type", "attrs", "content"})
 _KEYS_OF = {
     "text": frozenset({"type", "text", "marks"}),
@@ -196,7 +225,7 @@ class _Check:
         self.marks(node.get("marks"), place)
         if name == "text":
             self.words(node, place)
-        elif name in _CHILDREN:
+        elif name in CHILDREN:
             quotes += name == "blockquote"
             self.nesting(name, place, depth, quotes)
             self.content(node, name, place, depth, quotes)
@@ -217,11 +246,11 @@ class _Check:
             self.report(place, "a listItem begins with a paragraph")
         for index, child in enumerate(children(node)):
             where = f"{place}.content.{index}"
-            if kind(child) not in _KNOWN:
+            if kind(child) not in NODES:
                 self.report(
-                    where, f"unknown node {kind(child)!r}; known: {', '.join(sorted(_KNOWN))}"
+                    where, f"unknown node {kind(child)!r}; known: {', '.join(sorted(NODES))}"
                 )
-            elif kind(child) not in _CHILDREN[name]:
+            elif kind(child) not in CHILDREN[name]:
                 self.report(where, f"{kind(child)} cannot stand in {name}")
             elif depth + 1 >= MAX_DEPTH:
                 self.report(where, f"nested deeper than {MAX_DEPTH} levels")
@@ -246,14 +275,14 @@ class _Check:
         if not isinstance(attrs, Mapping):
             self.report(place, "attrs must be an object")
             return
-        rules = _ATTRIBUTES.get(name, {})
-        required = _REQUIRED.get(name)
+        rules = ATTRIBUTES.get(name, {})
+        required = REQUIRED.get(name)
         if required and required not in attrs:
             self.report(place, f"{name} needs the attribute {required!r}")
         for key, value in attrs.items():
             if key not in rules:
                 self.report(place, f"{name} has no attribute {key!r}")
-            elif not rules[key](value):
+            elif not rules[key].accepts(value):
                 self.report(place, f"{name} cannot have {key} = {str(value)[:80]!r}")
 
     def marks(self, marks: Json, place: str) -> None:
