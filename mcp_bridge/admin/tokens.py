@@ -17,18 +17,13 @@ from mcp_bridge.call_log import principal_of
 from mcp_bridge.client_config import token_credential
 from mcp_bridge.models import McpToken
 from mcp_bridge.server_address import server_url
-from proofroom.accounts.admin.account_tokens import AccountTokenAdmin
-from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.accounts.admin.account_tokens import AccountTokenAdmin, AccountTokenForm
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.validation.form_fields import InputForm
 
 
-class NewMcpTokenForm(ScopeForm, InputForm):
+class NewMcpTokenForm(AccountTokenForm):
     input_class = NewMcpToken
-
-    def input_values(self) -> dict[str, Any]:
-        return {**super().input_values(), "scope": self.scope}
 
 
 @admin.register(McpToken)

@@ -17,6 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.admin.limit_page import limit_page
+from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import AccountToken, ProgramToken
 from proofroom.accounts.scope_words import describe_scope
 from proofroom.core.actor import Actor
@@ -83,9 +84,6 @@ class ProgramTokenAdmin(FormAdmin[P]):
     def ends(self, token: P) -> datetime | str:
         return token.expires_at or _("never")
 
-    def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
-        return super().new_form(request, *args, who=actor_of(request), **kwargs)
-
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
         assert isinstance(form, InputForm)  # noqa: S101  # every kind's `add_form` is one
         token, secret = self.make(form.input_values(), actor_of(request))
@@ -128,6 +126,13 @@ class ProgramTokenAdmin(FormAdmin[P]):
         return found
 
 
+class AccountTokenForm(ScopeForm, InputForm):
+    """The form of a new token that can be limited to a part of the content."""
+
+    def input_values(self) -> dict[str, Any]:
+        return {**super().input_values(), "scope": self.scope}
+
+
 class AccountTokenAdmin(ProgramTokenAdmin[T]):
     """The admin of a kind of token that is bound to an account. `limit` calls its service."""
 
@@ -140,6 +145,9 @@ class AccountTokenAdmin(ProgramTokenAdmin[T]):
     def limit(self, token_id: UUID, scope: ContentScope, actor: Actor) -> None:
         """Limit the token to a part of the content."""
         raise NotImplementedError
+
+    def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
+        return super().new_form(request, *args, who=actor_of(request), **kwargs)
 
     def more(self, request: HttpRequest, token: T, secret: str) -> dict[str, Any]:
         return {"limits": describe_scope(token.scope, actor_of(request))}

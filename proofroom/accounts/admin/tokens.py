@@ -10,8 +10,11 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
-from proofroom.accounts.admin.account_tokens import AccountTokenAdmin, ProgramTokenAdmin
-from proofroom.accounts.admin.scope_fields import ScopeForm
+from proofroom.accounts.admin.account_tokens import (
+    AccountTokenAdmin,
+    AccountTokenForm,
+    ProgramTokenAdmin,
+)
 from proofroom.accounts.models import ApiToken, DeliveryToken
 from proofroom.accounts.permission_labels import label_of
 from proofroom.accounts.services.delivery_tokens import (
@@ -25,12 +28,9 @@ from proofroom.core.content_scope import ContentScope
 from proofroom.core.validation.form_fields import InputForm
 
 
-class NewTokenForm(ScopeForm, InputForm):
+class NewTokenForm(AccountTokenForm):
     input_class = NewApiToken
     asked_fields = ("name", "user_id", "permissions", "expires_at")
-
-    def input_values(self) -> dict[str, Any]:
-        return {**super().input_values(), "scope": self.scope}
 
 
 @admin.register(ApiToken)
@@ -59,9 +59,6 @@ class ApiTokenAdmin(AccountTokenAdmin[ApiToken]):
 
 class NewDeliveryTokenForm(InputForm):
     input_class = NewDeliveryToken
-
-    def __init__(self, *args: Any, who: Actor, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
 
 
 @admin.register(DeliveryToken)

@@ -15,7 +15,7 @@ from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, User
+from proofroom.accounts.models import TOKEN_NAME_MAX, AccountToken, ProgramToken, User
 from proofroom.accounts.roles import Role
 from proofroom.accounts.services.content_scopes import check_scope
 from proofroom.accounts.services.role_grants import require_permissions_of_role
@@ -28,6 +28,7 @@ from proofroom.core.validation.input_validation import reject_unstorable
 
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
 
+P = TypeVar("P", bound=ProgramToken)
 T = TypeVar("T", bound=AccountToken)
 
 
@@ -75,23 +76,20 @@ def check_token(name: str, expires_at: datetime | None) -> str:
 
 
 def make(
-    kind: type[T],
+    kind: type[P],
     prefix: str,
     *,
     name: str,
-    owner: User,
     expires_at: datetime | None,
     actor: Actor,
     **rest: Any,
-) -> tuple[T, str]:
-    """Create a token of the kind. Return it with its secret."""
+) -> tuple[P, str]:
+    """Create a token of the kind. Return it with its secret, which is not stored."""
     secret = prefix + secrets.token_urlsafe(32)
     token = kind(
         name=name,
         hash=hash_of(secret),
         hint=secret[-4:],
-        user=owner,
-        role=owner.role,
         made_by_id=actor.user.pk,
         expires_at=expires_at,
         **rest,
@@ -100,10 +98,12 @@ def make(
     return token, secret
 
 
-def lock_token(kind: type[T], token_id: UUID) -> T:
-    """Return the token, locked, with its account. Raises `NotFound`."""
+def lock_token(kind: type[P], token_id: UUID) -> P:
+    """Return the token, locked, with its account if it has one. Raises `NotFound`."""
     # `of`: only the token's row. With `select_related`, the account would be locked too.
-    found = kind._default_manager.select_for_update(of=("self",)).select_related("user")
+    found = kind._default_manager.select_for_update(of=("self",))
+    if issubclass(kind, AccountToken):
+        found = found.select_related("user")
     token = found.filter(pk=token_id).first()
     if token is None:
         raise NotFound(
@@ -141,7 +141,7 @@ def limit(
     return token
 
 
-def revoke(kind: type[T], token_id: UUID) -> tuple[T, bool]:
+def revoke(kind: type[P], token_id: UUID) -> tuple[P, bool]:
     """Revoke the token. Return it, and True if it was not revoked before. Raises `NotFound`."""
     token = lock_token(kind, token_id)
     if token.revoked_at is not None:

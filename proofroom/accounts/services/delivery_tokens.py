@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
@@ -17,7 +16,7 @@ from proofroom.accounts.models import DeliveryToken
 from proofroom.accounts.services import account_tokens
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import NotFound, invalid
+from proofroom.core.errors import invalid
 
 DELIVERY_TOKEN_PREFIX: Final = "cmsd_"  # noqa: S105  # not a secret: the public beginning of every token
 _RATE: Final = re.compile(r"[1-9][0-9]{0,6}/(second|minute|hour|day)", re.ASCII)
@@ -39,14 +38,13 @@ def create_delivery_token(
             "rate",
             _("rate must be a number of calls and a period, such as 6000/minute."),
         )
-    secret = DELIVERY_TOKEN_PREFIX + secrets.token_urlsafe(32)
-    token = DeliveryToken.objects.create(
+    token, secret = account_tokens.make(
+        DeliveryToken,
+        DELIVERY_TOKEN_PREFIX,
         name=name,
-        hash=account_tokens.hash_of(secret),
-        hint=secret[-4:],
-        rate=rate,
-        made_by_id=actor.user.pk,
         expires_at=expires_at,
+        actor=actor,
+        rate=rate,
     )
     outbox.record(
         "token.created",
@@ -60,14 +58,8 @@ def create_delivery_token(
 def revoke_delivery_token(*, token_id: UUID, actor: Actor) -> DeliveryToken:
     """Revoke a delivery token. Idempotent. Raises `NotAllowed` or `NotFound`."""
     account_tokens.allow(actor)
-    token = DeliveryToken.objects.select_for_update().filter(pk=token_id).first()
-    if token is None:
-        raise NotFound(
-            _("No token has the ID %(token_id)s.") % {"token_id": token_id}, code="unknown_token"
-        )
-    if token.revoked_at is None:
-        token.revoked_at = timezone.now()
-        token.save(update_fields=["revoked_at"])
+    token, is_new = account_tokens.revoke(DeliveryToken, token_id)
+    if is_new:
         outbox.record(
             "token.revoked",
             actor=actor,
