@@ -1,7 +1,7 @@
 """Tags of public answers, by which CDNs and frontends drop what a change made stale.
 
 `Cache-Tag` has them on answers, `content.changed` has them for changes. They are collected with the tags of
-`content_tags`, marked with a prefix, and mostly follow from those.
+`content_tags`, marked with a prefix. Most are derived from those, and `content_tags` owns the names that both have.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.conf import settings
 
-from proofroom.core.caching.content_tags import ANY_TYPE, depend_on
+from proofroom.core.caching.content_tags import ANY_TYPE, LIST, MEDIA, POST, depend_on
 from proofroom.core.post_type_names import post_type_labels
 
 SITE: Final = "site"
@@ -24,7 +24,9 @@ MAX_BYTES: Final = 4096
 STALE_SECONDS: Final = 60
 """Seconds for which a cache may send an outdated answer while it reads a new one."""
 _MARK: Final = "="
-_SINGLE: Final = ("post:", "media:", "term:")
+_TYPE: Final = "type"
+_TERM: Final = "term"
+_SINGLE: Final = (f"{POST}:", f"{MEDIA}:", f"{_TERM}:")
 """Beginnings of the tags that a `type:` tag includes: a change of any of them tells the types of the posts it
 changes."""
 _TERMS: Final = re.compile(rb'"taxonomyTermIds":\s*\[([^\]]*)\]')
@@ -33,15 +35,15 @@ _GLOBAL: Final = re.compile(rb'"globalSlug":\s*"([^"\\]+)"')
 
 
 def post_tag(post_id: UUID | str) -> str:
-    return f"post:{post_id}"
+    return f"{POST}:{post_id}"
 
 
 def type_tag(post_type: str, locale: str) -> str:
-    return f"type:{post_type}:{locale}"
+    return f"{_TYPE}:{post_type}:{locale}"
 
 
 def term_tag(term_id: UUID | str) -> str:
-    return f"term:{term_id}"
+    return f"{_TERM}:{term_id}"
 
 
 def menu_tag(slug: str) -> str:
@@ -53,7 +55,7 @@ def global_tag(slug: str) -> str:
 
 
 def media_tag(asset_id: UUID | str) -> str:
-    return f"media:{asset_id}"
+    return f"{MEDIA}:{asset_id}"
 
 
 def form_tag(slug: str) -> str:
@@ -86,14 +88,14 @@ def dependencies_of(tags: Iterable[str]) -> frozenset[str]:
 def cache_tags_of(tags: Collection[str]) -> list[str]:
     """Return the tags of `Cache-Tag` for the collected tags of an answer."""
     words = {tag.removeprefix(_MARK) for tag in tags if tag.startswith(_MARK)} | {SITE}
-    named_types = {word.split(":")[1] for word in words if word.startswith("type:")}
+    named_types = {word.split(":")[1] for word in words if word.startswith(f"{_TYPE}:")}
     for tag in tags:
         kind, _colon, name = tag.partition(":")
-        if kind in ("post", "media") and name:
+        if kind in (POST, MEDIA) and name:
             words.add(f"{kind}:{UUID(name)}")
-        elif kind == "list" and name == ANY_TYPE and not named_types:
+        elif kind == LIST and name == ANY_TYPE and not named_types:
             words |= all_type_tags()
-        elif kind == "list" and name not in (ANY_TYPE, *named_types):
+        elif kind == LIST and name not in (ANY_TYPE, *named_types):
             words |= {type_tag(name, locale) for locale in settings.CMS_ENV.locales}
     if len(",".join(words)) > MAX_BYTES:
         # Of single posts the types are unknown here, so all of them stand for these posts.

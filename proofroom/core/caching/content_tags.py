@@ -1,5 +1,8 @@
 """Tags of what cached answers depend on. A change names the same tags to invalidate them.
 
+The names of kinds are declared here. `cache_tags` turns these tags into the ones that CDNs and frontends see, which
+have ids with hyphens; here ids have none, so that more of them fit into the list of recent changes.
+
 An answer without tags depends on everything, and a change without tags changes everything: a forgotten tag
 invalidates too much, never too little.
 """
@@ -13,6 +16,9 @@ from hashlib import blake2s
 from typing import Final
 from uuid import UUID
 
+POST: Final = "post"
+MEDIA: Final = "media"
+LIST: Final = "list"
 EVERYTHING: Final = "*"
 """The tag of every answer, and of changes whose effects are unknown."""
 INCOMPLETE: Final = "!"
@@ -41,7 +47,7 @@ def depend_on(*tags: str) -> None:
 
 
 def tag_of_post(post_id: UUID | str) -> str:
-    return f"post:{str(post_id).replace('-', '')}"
+    return f"{POST}:{str(post_id).replace('-', '')}"
 
 
 def tag_of_group(translation_group: UUID | str) -> str:
@@ -56,8 +62,8 @@ def tag_of_path(path: str) -> str:
 
 def tag_of_list(post_type: str) -> str:
     """Return the tag of the published posts of a type and the content of their cards."""
-    return f"list:{post_type}"
+    return f"{LIST}:{post_type}"
 
 
 def tag_of_media(asset_id: UUID | str) -> str:
-    return f"media:{str(asset_id).replace('-', '')}"
+    return f"{MEDIA}:{str(asset_id).replace('-', '')}"
