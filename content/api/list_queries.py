@@ -76,7 +76,8 @@ PARAMETERS: Final = [
     ),
     query_parameter(
         "after",
-        "`meta.next` of the last answer; empty begins. The answer then has no page numbers.",
+        "`meta.next` of the last answer; empty begins. The answer then has no page numbers. Without `ordering`, the "
+        "newest created posts come first, so that an edit moves no post while you read.",
     ),
     query_parameter(
         "facets",
@@ -153,8 +154,9 @@ def parse_list_query(request: HasQuery) -> ListQuery:
 
 
 def default_order() -> tuple[OrderKey, ...]:
-    name = NEWEST_FIRST.removeprefix("-")
-    return (OrderKey(POST_FILTERS[name], NEWEST_FIRST.startswith("-")),)
+    """Return the order of a list with a cursor that names none."""
+    # Not by `updatedAt` like pages: a post that is edited meanwhile would move to where the reader has been.
+    return (OrderKey(POST_FILTERS["createdAt"], is_descending=True),)
 
 
 def _too_dear(parameter: str, message: str) -> RuleViolation:

@@ -202,6 +202,19 @@ def test_a_cursor_stays_in_place_while_posts_are_added() -> None:
     assert second["meta"]["next"] is None
 
 
+def test_a_post_that_is_edited_meanwhile_is_neither_skipped_nor_repeated() -> None:
+    made = [make.post(f"Post {number}", slug=f"p{number}") for number in range(4)]
+    first = ask(per_page="2", after="")
+    read, unread = made[3], made[0]
+
+    make.edited(unread, {"title": "Edited"})
+    make.edited(read, {"title": "Edited"})
+    second = ask(per_page="2", after=first["meta"]["next"])
+
+    assert [row["slug"] for row in (*first["data"], *second["data"])] == ["p3", "p2", "p1", "p0"]
+    assert second["data"][1]["title"] == "Edited"
+
+
 def test_a_cursor_keeps_the_filters_of_its_own_request() -> None:
     for number in range(3):
         make.post(f"Post {number}", slug=f"p{number}")

@@ -191,13 +191,14 @@ class Posts<S extends AnySite> {
   >(
     query: ListQuery<S, T, F, I, R> = {},
   ): AsyncGenerator<PageOf<S, T, F, I, R>, void, undefined> {
-    const asked = { per_page: PER_PAGE, ...listQuery(query) };
-    let place: Query = {};
-    for (let number = 1; ; number++) {
+    const asked: Query = { per_page: PER_PAGE, ...listQuery(query) };
+    // A cursor skips and repeats no post if others change meanwhile. A search by relevance has only pages.
+    const hasPages = asked["page"] !== undefined || (Boolean(asked["search"]) && asked["ordering"] === undefined);
+    let place: Query = hasPages || asked["after"] !== undefined ? {} : { after: "" };
+    for (let number = Number(asked["page"] ?? 1); ; number++) {
       const page = await this.client.get<PageOf<S, T, F, I, R>>("/api/public/posts", { ...asked, ...place });
       yield page;
       const { next, last_page: last = 0 } = page.meta;
-      // A cursor misses no post and repeats none where posts appear meanwhile.
       if (typeof next === "string") place = { after: next };
       else if (next === undefined && number < last) place = { page: number + 1 };
       else return;

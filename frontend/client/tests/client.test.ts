@@ -43,21 +43,24 @@ test("all posts follow the cursor until its end", async () => {
   for await (const post of createClient<Site>({ baseUrl, fetch }).posts.all({ type: "blog" })) titles.push(post.title);
 
   assert.deepEqual(titles, ["a", "b", "c"]);
-  assert.deepEqual(asked.map((one) => one.query["after"]), [undefined, "x"]);
+  assert.deepEqual(asked.map((one) => one.query["after"]), ["", "x"]);
   assert.equal(asked[0]!.query["per_page"], "100");
 });
 
-test("all posts follow numbered pages where there is no cursor", async () => {
+test("a search by relevance follows numbered pages from the page that is asked for", async () => {
   const page = (number: number) => ({
     body: { data: [{ title: String(number) }], meta: { total: 2, per_page: 1, current_page: number, last_page: 2 } },
   });
-  const { fetch, asked } = server(page(1), page(2));
+  const { fetch, asked } = server(page(1), page(2), page(2));
+  const { posts } = createClient<Site>({ baseUrl, fetch });
 
   const titles = [];
-  for await (const post of createClient<Site>({ baseUrl, fetch }).posts.all({ perPage: 1 })) titles.push(post.title);
+  for await (const post of posts.all({ perPage: 1, search: "tea" })) titles.push(post.title);
+  for await (const post of posts.all({ perPage: 1, page: 2 })) titles.push(post.title);
 
-  assert.deepEqual(titles, ["1", "2"]);
-  assert.deepEqual(asked.map((one) => one.query["page"]), [undefined, "2"]);
+  assert.deepEqual(titles, ["1", "2", "2"]);
+  assert.deepEqual(asked.map((one) => one.query["page"]), [undefined, "2", "2"]);
+  assert.deepEqual(asked.map((one) => one.query["after"]), [undefined, undefined, undefined]);
 });
 
 test("an error has the sentence, the code and the fields of the CMS", async () => {
