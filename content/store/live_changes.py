@@ -16,14 +16,16 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
-from content.models import ModuleInstance, Post, PostModule, PostTerm
+from content.models import ContentLink, ModuleInstance, Post, PostModule, PostTerm
+from content.store.content_links import path_key
 from content.store.indirect_updates import CAUSES
 from content.store.media_usage import GLOBAL, POST
-from content.store.post_queries import published_posts
+from content.store.post_queries import published_posts, shown_posts
 from media.models import LIVE, MediaReference
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
-from proofroom.core.caching.cache_tags import global_tag, post_tag, type_tag
+from proofroom.core.batches import batches
+from proofroom.core.caching.cache_tags import SITE, global_tag, post_tag, type_tag
 from proofroom.core.database.compiled_queries import CompiledQuery, Row
 from proofroom.core.event_kinds import LIVE_CHANGED
 from proofroom.core.json import JsonObject
@@ -39,6 +41,12 @@ _BATCH_RANGE: Final = 5_000
 """Ids between the first and the last event of posts that moved together, at most."""
 _STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
 """Causes that say more than the others, if several events of a post become one."""
+_APPEARING: Final = frozenset({"post.created", "post.published", "post.restored", "post.moved"})
+"""Events after which a post can be at an address where none was."""
+MAX_LINKING: Final = 500
+"""Posts and global modules whose links come to lead to a post, named by one `content.changed`."""
+_MAX_KEYS: Final = 5_000
+"""Values of one statement. SQLite limits the number of its parameters."""
 _POST_KINDS: Final = (
     "post.created", "post.updated", "post.published", "post.deleted", "post.restored",
 )  # fmt: skip
@@ -58,6 +66,8 @@ class _Told:
     """Whether each address is gone, by the last event about it."""
     rows: dict[tuple[str, str | None], bool] = field(default_factory=dict)
     """Whether each tag with its path is gone."""
+    appeared: dict[str, None] = field(default_factory=dict)
+    """Addresses where a post came to be."""
     hop: int = 0
     last_event: int = 0
 
@@ -70,6 +80,8 @@ class _Told:
         for path in effect.paths:
             self.addresses[path] = False
             self.rows[first, path] = False
+        if event.name in _APPEARING:
+            self.appeared |= dict.fromkeys(effect.paths)
         if not (effect.paths or effect.gone):
             self.rows[first, None] = effect.is_gone
         for tag in others:
@@ -108,7 +120,7 @@ def record_live_changes(events: Sequence[Event]) -> None:
     now = timezone.now()
     rows: list[LiveChange] = []
     for cause, one in told.items():
-        for tag in _related_tags(one.tags):
+        for tag in _related_tags(one.tags, one.appeared):
             one.tags[tag] = None
             one.rows.setdefault((tag, None), False)
         actor = Actor(user=SYSTEM, via="system", event_id=one.last_event, hop=one.hop)
@@ -312,8 +324,11 @@ def _shown_globals(slugs: Collection[str]) -> set[str]:
     return {global_tag(str(name)) for name in names}
 
 
-def _related_tags(tags: Collection[str]) -> list[str]:
-    """Return the tags of what shows the things with these tags. One query for each kind of thing."""
+def _related_tags(tags: Collection[str], appeared: Collection[str]) -> list[str]:
+    """Return the tags of what shows the things with these tags, and of what links to the addresses that appeared.
+
+    One query for each kind of thing.
+    """
     ids: dict[str, list[UUID]] = {}
     for tag in tags:
         kind, _colon, name = tag.partition(":")
@@ -321,7 +336,8 @@ def _related_tags(tags: Collection[str]) -> list[str]:
         if id_ is not None:
             ids.setdefault(kind, []).append(id_)
     slugs = [tag.removeprefix("global:") for tag in tags if tag.startswith("global:")]
-    found: list[str] = []
+    found = _linking_tags(appeared)
+    slugs += [tag.removeprefix("global:") for tag in found if tag.startswith("global:")]
     if "post" in ids:
         groups = Post.objects.filter(pk__in=ids["post"]).values("translation_group")
         others = published_posts().filter(translation_group__in=groups)
@@ -342,6 +358,34 @@ def _related_tags(tags: Collection[str]) -> list[str]:
         placed = PostModule.objects.filter(instance__global_slug__in=slugs).values("post_id")
         found += _types_of(Q(pk__in=placed))
     return [tag for tag in dict.fromkeys(found) if tag not in tags]
+
+
+def _linking_tags(paths: Collection[str]) -> list[str]:
+    """Return the tags of the posts and global modules with links to these addresses, and of the types of the posts.
+
+    Such links get the reference to the post that is there now. More than `MAX_LINKING` are the tag of the whole site.
+    One query for 5,000 addresses, none without any.
+    """
+    placed = PostModule.objects.filter(
+        instance=OuterRef("module"), post__in=published_posts().order_by()
+    )
+    # Links that remember a post follow that post, not the address.
+    links = ContentLink.objects.filter(
+        Q(post__in=shown_posts()) | Exists(placed),
+        kind=ContentLink.Kind.PATH,
+        target_id__isnull=True,
+    )
+    found: dict[str, None] = {}
+    for part in batches(list(map(path_key, paths)), _MAX_KEYS):
+        rows = links.filter(key__in=padded(part)).order_by()
+        names = ("post_id", "post__type", "post__locale", "module__global_slug")
+        holders = list(rows.values_list(*names).distinct()[: MAX_LINKING + 1])
+        if len(holders) > MAX_LINKING:
+            return [SITE]
+        for post_id, type_, locale, slug in holders:
+            tags = (global_tag(slug),) if slug else (post_tag(post_id), type_tag(type_, locale))
+            found |= dict.fromkeys(tags)
+    return list(found)
 
 
 def _types_of(posts: Q) -> list[str]:

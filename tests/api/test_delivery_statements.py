@@ -80,6 +80,33 @@ def test_a_post_takes_as_many_for_eight_links_and_files_as_for_one(query: str) -
     assert cost(one) == cost(many)
 
 
+@pytest.mark.parametrize(
+    ("name", "changed", "statements"),
+    [("post.updated", ["post.title"], 3), ("post.published", [], 4)],
+)
+def test_links_to_a_post_that_appears_cost_one_statement(
+    name: str, changed: list[str], statements: int
+) -> None:
+    post = make.post("Target", slug="target")
+    for number in range(3):
+        make.post(f"Linking {number}", slug=f"l-{number}", markdown="[A](/blog/target)")
+    event = Event.objects.create(
+        uid=uuid4(),
+        name=name,
+        post_id=post.pk,
+        payload={
+            "id": str(post.pk),
+            "type": "blog",
+            "locale": "en",
+            "status": "published",
+            "url": post.path,
+            "changedPaths": changed,
+        },
+    )
+
+    assert count_queries(record_live_changes, [event]) == statements
+
+
 def test_what_became_stale_is_read_in_as_many_statements_for_five_events_as_for_one() -> None:
     posts = fill(6)
     events = [

@@ -21,6 +21,7 @@ from content.posts.create import create_post
 from content.posts.publish import publish_due_posts, set_status
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation
+from content.store.content_links import update_global_links
 from content.store.live_changes import live_kinds
 from content.store.traffic import change_variation
 from forms.services.definitions import update_form
@@ -157,6 +158,24 @@ def listed_in_a_module() -> Work:
     return lambda: make.post("Second", slug="second")
 
 
+def linked_from_a_text() -> Work:
+    make.post("Linking", slug="linking", markdown="See [this](/blog/second).")
+    return lambda: make.post("Second", slug="second")
+
+
+def linked_from_a_global_module() -> Work:
+    shared = make.global_module("letter", ctaLabel="More", ctaUrl="/blog/second")
+    update_global_links([(shared, None)])
+    make.placed(make.post(), shared)
+    return lambda: make.post("Second", slug="second")
+
+
+def moved_to_a_linked_address() -> Work:
+    make.post("Linking", slug="linking", markdown="See [this](/blog/second).")
+    post = make.post("Other", slug="other")
+    return lambda: make.edited(post, {"slug": "second"})
+
+
 def first_child() -> Work:
     parent = page("about")
     return lambda: page("team", parent)
@@ -228,6 +247,9 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "renamed term": (renamed_term, "term"),
     "newest post of a module": (listed_in_a_module, "post"),
     "first child": (first_child, "post"),
+    "post where a text links to": (linked_from_a_text, "post"),
+    "post where a global module links to": (linked_from_a_global_module, "post"),
+    "move to where a text links to": (moved_to_a_linked_address, "move"),
     "global module": (shared_module, "global_module"),
     "form": (form, "form"),
     "redirect": (lambda: redirect(is_deleted=False), "redirect"),
@@ -410,6 +432,39 @@ def test_more_than_a_hundred_addresses_are_counted_and_cut(run_on_commit: RunOnC
     assert (told["pathsTotal"], told["more"]) == (120, True)
     assert (len(told["paths"]), len(told["gone"])) == (100, 100)
     assert LiveChange.objects.filter(is_gone=False, path__isnull=False).count() == 120
+
+
+def test_links_of_too_many_posts_tell_the_whole_site(
+    run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("content.store.live_changes.MAX_LINKING", 2)
+    text = "See [this](/blog/second) and [that](/blog/third)."
+    for number in range(2):
+        make.post(f"Linking {number}", slug=f"linking-{number}", markdown=text)
+    last = settle()
+    with run_on_commit():
+        make.post("Second", slug="second")
+    make.post("Linking 2", slug="linking-2", markdown=text)
+    later = settle()
+    with run_on_commit():
+        make.post("Third", slug="third")
+
+    assert "site" not in told_since(last)[0]["tags"]
+    assert "site" in told_since(later)[0]["tags"]
+
+
+def test_links_of_what_visitors_cannot_see_are_not_told(run_on_commit: RunOnCommit) -> None:
+    draft = make.post("Draft", slug="draft", status="draft", markdown="See [this](/blog/second).")
+    shared = make.global_module("unplaced", ctaLabel="More", ctaUrl="/blog/second")
+    update_global_links([(shared, None)])
+    last = settle()
+
+    with run_on_commit():
+        post = make.post("Second", slug="second")
+
+    [told] = told_since(last)
+    assert told["tags"] == [f"post:{post.pk}", "type:blog:en"]
+    assert not LiveChange.objects.filter(tag=f"post:{draft.pk}").exists()
 
 
 def test_what_visitors_cannot_see_is_not_told(run_on_commit: RunOnCommit) -> None:
