@@ -80,8 +80,6 @@ class DeliveredViewSet(ApiViewSet):
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]]
     """Query parameters of each read. Others are refused, except the ones of campaigns and CDNs."""
-    ignores_unknown: ClassVar[bool] = False
-    """True if undeclared query parameters are ignored, for reads outside of `/api/public/`."""
     live_state = NO_STATE
     """State of the content in the response, or an earlier state."""
 
@@ -117,10 +115,8 @@ class DeliveredViewSet(ApiViewSet):
         state = live_state() if has_credentials else leased_state()
         self.live_state = state
         answers.follow(state, tags_changed_since)
-        action = self.action_map.get(str(request.method).lower(), "")
         # Ignored parameters don't change the response, and could be used to fill the cache.
-        parameters = self.parameters[action] if self.ignores_unknown else ANSWERED_PARAMETERS
-        query = reduced_query(meta.get("QUERY_STRING", ""), parameters)
+        query = reduced_query(meta.get("QUERY_STRING", ""), ANSWERED_PARAMETERS)
         key = f"{request.path}?{query}"
         cached = answers.get(state, key)
         headers: dict[str, str] = {}
@@ -156,13 +152,13 @@ class DeliveredViewSet(ApiViewSet):
         # A caller who has the answer already gets a 304, which does not count.
         take_back = count.take_back if count is not None else None
         return mark_cacheable(
-            answer, state, cached, parameters=parameters, on_not_modified=take_back
+            answer, state, cached, parameters=ANSWERED_PARAMETERS, on_not_modified=take_back
         )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
         is_read = request.method in ("GET", "HEAD") and self.action is not None
-        if is_read and not self.ignores_unknown and declared_access(self, self.action) == PUBLIC:
+        if is_read and declared_access(self, self.action) == PUBLIC:
             known = self.parameters[self.action]
             unknown = [
                 name

@@ -139,6 +139,17 @@ def test_a_menu_is_cached_until_it_or_a_post_changes() -> None:
     assert changed.status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("slug", "is_named"), [("other", True), ("a,b", False), ("Other", False), ("x" * 200, False)]
+)
+def test_a_missing_menu_names_its_tag_if_it_could_exist(slug: str, is_named: bool) -> None:
+    answer = ApiClient().get(f"/api/menus/by-slug/{slug}")
+
+    assert answer.status_code == 404
+    tags = answer["Cache-Tag"].split(",")
+    assert [tag for tag in tags if tag.startswith("menu:")] == (["menu:other"] if is_named else [])
+
+
 def test_what_is_written_is_not_kept() -> None:
     row = menu({"label": "Home", "url": "/"})
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import pytest
 
+from proofroom_apps.menus.services import create_menu
 from tests import make
 from tests.api_client import ApiClient
 from tests.api_description import management_lists, plain
@@ -128,10 +129,13 @@ def test_what_is_no_list_ignores_them_as_well() -> None:
         ("/api/public/terms", "taxonom"),
         ("/api/public/resolve?path=/blog/kettle", "paths"),
         ("/api/public/privacy", "local"),
+        ("/api/menus/main", "local"),
+        ("/api/menus/by-slug/main", "slug"),
     ],
 )
 def test_the_delivery_api_refuses_what_it_does_not_declare(path: str, name: str) -> None:
     post, client = make.post("Kettle", slug="kettle"), ApiClient()
+    create_menu(actor=make.actor("admin"), name="Main", slug="main", locale="en", items=[])
     path = path.format(post=post.pk)
     join = "&" if "?" in path else "?"
     client.read(path)

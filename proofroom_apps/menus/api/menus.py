@@ -31,6 +31,7 @@ from proofroom.core.api.schema import (
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.caching.cache_tags import add_cache_tags, menu_tag, post_tag
 from proofroom.core.errors import NotFound
+from proofroom.core.validation.slugs import is_ascii_slug
 from proofroom_apps.menus.links import MenuLink, menu_post_ids, visible_links
 from proofroom_apps.menus.menu_fields import (
     ItemType,
@@ -40,7 +41,7 @@ from proofroom_apps.menus.menu_fields import (
     NewMenu,
     UuidText,
 )
-from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.models import SLUG_MAX, Menu
 from proofroom_apps.menus.services import change_menu, create_menu, delete_menu, find_menu
 
 READS: Final = ("GET", "HEAD")
@@ -137,7 +138,6 @@ class MenuViewSet(DeliveredViewSet):
     parameters: ClassVar[dict[str, frozenset[str]]] = {
         "retrieve": parameter_names(SHOWN_PARAMETERS)
     }
-    ignores_unknown = True
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Cache and count reads like the delivery API. Writes are neither cached nor counted."""
@@ -170,6 +170,9 @@ class MenuViewSet(DeliveredViewSet):
         # PostgreSQL raises an error for NUL in a parameter.
         found = find_menu(menu, locale, default) if "\x00" not in menu else None
         if found is None:
+            if is_ascii_slug(menu, SLUG_MAX):
+                # Shared caches store the error, too, until there is such a menu.
+                add_cache_tags(menu_tag(menu))
             raise NotFound("There is no menu of that slug.")
         add_cache_tags(menu_tag(found.slug), *map(post_tag, menu_post_ids(found.items)))
         shown: ShownMenuAnswer = {
