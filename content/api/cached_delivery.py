@@ -79,7 +79,7 @@ class DeliveredViewSet(ApiViewSet):
     tagged: ClassVar[frozenset[str]] = frozenset()
     """Actions that report their dependencies with `depend_on`; responses of others depend on everything."""
     parameters: ClassVar[Mapping[str, Collection[str]]]
-    """Query parameters of each read. Others are refused, except the ones of campaigns and CDNs."""
+    """Query parameters of each public action. Others are refused, except the ones of campaigns and CDNs."""
     live_state = NO_STATE
     """State of the content in the response, or an earlier state."""
 
@@ -157,8 +157,7 @@ class DeliveredViewSet(ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        is_read = request.method in ("GET", "HEAD") and self.action is not None
-        if is_read and declared_access(self, self.action) == PUBLIC:
+        if self.action is not None and declared_access(self, self.action) == PUBLIC:
             known = self.parameters[self.action]
             unknown = [
                 name

@@ -1,4 +1,4 @@
-"""List pages of the site in delivery answers: what list a path shows, not its posts."""
+"""List pages of the site in delivery answers: what list a path shows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NotRequired
 from uuid import UUID
 
 from django.db.models import Count
@@ -14,6 +14,7 @@ from django.utils import translation
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from content.api.delivery import IncludedAnswer, SparseListedLivePost
 from content.store.list_counts import OF_OWN_LANGUAGE
 from content.store.post_queries import published_posts
 from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
@@ -44,7 +45,7 @@ class ListTranslationAnswer(TypedDict):
 
 
 class ResolvedListAnswer(TypedDict):
-    """A list page: read its posts with the same `type`, `locale`, `taxonomy` and `page`."""
+    """A list page. Many paths are resolved without the posts of their lists."""
 
     type: Literal["list"]
     postType: str
@@ -57,6 +58,13 @@ class ResolvedListAnswer(TypedDict):
     perPage: Annotated[int, Field(ge=1)]
     total: Annotated[int, Field(ge=1)]
     translations: list[ListTranslationAnswer]
+    posts: NotRequired[
+        Annotated[
+            list[SparseListedLivePost],  # type: ignore[valid-type]  # a class created at runtime
+            Field(description="The posts on the page, newest first. Of a single path only."),
+        ]
+    ]
+    included: NotRequired[Annotated[IncludedAnswer, Field(description="With `include`.")]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from uuid import UUID
 import orjson
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, Exists, F, OuterRef, Q, TextField, Value, When
+from django.db.models import F, OuterRef, TextField, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
@@ -93,31 +93,18 @@ _GROUP: Final = CompiledQuery(
         .values("id", "locale", "translation_group")
     )
 )
-_FALLBACK_AT: Final = CompiledQuery(
-    lambda path, other, locale, fallback: (
-        published_posts()
-        .filter(locale=fallback)
+_FALLBACKS_AT: Final = CompiledQuery(
+    lambda paths: (
+        Post.objects.alive()
         .filter(
-            Q(path=other)
-            # Only posts that were published once: a path must not tell that a draft is there.
-            | Q(
-                translation_group__in=Post.objects.alive()
-                .filter(path=path, published_at__isnull=False)
-                .values("translation_group")
-            )
+            translation_group__in=Post.objects.alive()
+            .filter(path__in=paths)
+            .values("translation_group")
         )
-        .exclude(
-            Exists(
-                published_posts().filter(
-                    translation_group=OuterRef("translation_group"), locale=locale
-                )
-            )
+        .order_by("id")
+        .values(
+            "id", "path", "locale", "translation_group", "published_at", "status", "is_placeholder"
         )
-        .annotate(
-            is_same_path=Case(When(path=other, then=Value(1)), default=Value(0)),
-        )
-        .order_by("is_same_path", "id")
-        .values("id")[:1]
     )
 )
 _MAX_PATHS_ABOVE: Final = 32
@@ -223,19 +210,40 @@ def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[
     return (by_locale[fallback], True) if fallback in by_locale else None
 
 
-def find_fallback_at(path: str, fallback: str) -> UUID | None:
-    """Return the id of the published post in the fallback language for a path where none is published.
+def find_fallbacks_at(paths: Collection[str], fallback: str) -> dict[str, UUID]:
+    """Return the id of the published post in the fallback language for paths where none is published, by path.
 
     The translation of the post that was once published at the path, or else the post at the same path in the fallback
-    language. None if its group is published in the language of the path. One query.
+    language. None if its group is published in the language of the path. One query for all paths.
     """
-    locale = locale_of(path)
-    if locale == fallback or "\x00" in path:
-        return None
-    other = home_path(fallback) + path.removeprefix(home_path(locale))
-    rows = _FALLBACK_AT.rows(path, other, locale, fallback)
-    depend_on(tag_of_path(path), tag_of_path(other))
-    return rows[0]["id"] if rows else None
+    others = {
+        path: home_path(fallback) + path.removeprefix(home_path(locale))
+        for path in paths
+        if (locale := locale_of(path)) != fallback and "\x00" not in path
+    }
+    if not others:
+        return {}
+    depend_on(*map(tag_of_path, {*others, *others.values()}))
+    rows = _FALLBACKS_AT.rows(padded(sorted({*others, *others.values()})))
+    live = [row for row in rows if row["status"] == "published" and not row["is_placeholder"]]
+    in_language = {(row["translation_group"], row["locale"]) for row in live}
+    in_fallback = [row for row in live if row["locale"] == fallback]
+    # Only posts that were published once: a path must not tell that a draft is there.
+    groups = defaultdict[str, set[UUID]](set)
+    for row in rows:
+        if row["published_at"] is not None:
+            groups[row["path"]].add(row["translation_group"])
+    found: dict[str, UUID] = {}
+    for path, other in others.items():
+        candidates = [
+            (row["path"] == other, row["id"])
+            for row in in_fallback
+            if (row["path"] == other or row["translation_group"] in groups[path])
+            and (row["translation_group"], locale_of(path)) not in in_language
+        ]
+        if candidates:
+            found[path] = min(candidates)[1]
+    return found
 
 
 def _needs_around(fields: frozenset[str] | None) -> bool:

@@ -183,19 +183,22 @@ class IncludedAnswer(TypedDict):
     terms: dict[str, IncludedTermAnswer]
 
 
+IS_FALLBACK: Final = "isFallback"
+"""A field that can be named as others, and is answered with `fallback` whether it is named or not."""
 LISTED: Final = frozenset(get_type_hints(ListedLivePostAnswer))
 """Fields that lists have without `fields`."""
-WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer)) - {"isFallback"}
+WHOLE: Final = frozenset(get_type_hints(DeliveredPostAnswer)) - {IS_FALLBACK}
 LISTABLE: Final = LISTED | WHOLE
 """Fields available in lists: all that a single post has. Those besides `LISTED` only if `fields` names them."""
 FIELDS_MAX: Final = 1_000
 
 
 def _fields(names: frozenset[str]) -> OpenApiParameter:
+    known = sorted({*names, IS_FALLBACK})
     return query_parameter(
         "fields",
-        f"Only these, with commas between them; all without it: {', '.join(sorted(names))}.",
-        {"type": "string", "maxLength": FIELDS_MAX, "pattern": names_pattern(sorted(names))},
+        f"Only these, with commas between them; all without it: {', '.join(known)}.",
+        {"type": "string", "maxLength": FIELDS_MAX, "pattern": names_pattern(known)},
     )
 
 
@@ -462,17 +465,17 @@ def text_format_of(request: HasQuery) -> TextFormat:
 
 
 def fields_of(request: HasQuery, known: Collection[str]) -> AbstractSet[str] | None:
-    """Return the field names from the query, or None for all. 422 for a name outside `known`."""
+    """Return the field names from the query without `isFallback`, or None for all. 422 for a name outside `known`."""
     text = request.query_params.get("fields")
     if text is None:
         return None
     # Cut before splitting, so that a huge parameter isn't processed; the length is refused below.
     wanted = {name.strip() for name in text[:FIELDS_MAX].split(",")}
-    unknown = sorted(wanted.difference(known))
+    unknown = sorted(wanted.difference(known, (IS_FALLBACK,)))
     if unknown or len(text) > FIELDS_MAX:
         wrong = f"; {unknown[0][:100]!r} is not one of them" if unknown else ""
         raise invalid(
             "fields",
-            f"fields must be a comma-separated list of: {', '.join(sorted(known))}{wrong}.",
+            f"fields must be a comma-separated list of: {', '.join(sorted({*known, IS_FALLBACK}))}{wrong}.",
         )
-    return wanted
+    return wanted - {IS_FALLBACK}

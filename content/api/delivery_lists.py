@@ -19,7 +19,7 @@ from content.api.delivered_posts import render_posts
 from content.api.list_queries import ListQuery, cursor_text, default_order
 from content.models import Post, PostTerm
 from content.presenters.delivered_texts import TextFormat
-from content.presenters.related_content import load_included
+from content.presenters.related_content import Tree, load_included
 from content.store import post_queries
 from content.store.list_filters import (
     OrderKey,
@@ -34,6 +34,7 @@ from proofroom.core.database.row_counts import RowCount, count_rows
 from proofroom.core.json import JsonObject
 from proofroom.core.search import RankedInstances
 from proofroom.definitions import taxonomies
+from proofroom.definitions.listings import LIST_PAGE_SIZE, IndexPage
 
 MAX_FACET_VALUES: Final = 100
 
@@ -86,24 +87,56 @@ def list_asked_posts(
                 RowCount(found.count()) if isinstance(found, RankedInstances) else count_rows(found)
             )
         answer, rows = _page(request, query, found, order, total)
-    wires = _wires(rows, fields, listed, text_format)
-    wires = post_lists.mark_fallbacks(wires, rows, request.query_params)
-    if query.include is not None:
-        included = load_included(
-            [row["id"] for row in rows],
-            query.include,
-            text_format,
-            {row["id"]: row["live_modules"] for row in rows if "live_modules" in row},
-        )
-        wires = [included.add_to(row["id"], wire) for row, wire in zip(rows, wires, strict=True)]
-        answer["included"] = included.as_wire()
-    answer["data"] = cast(Any, wires)
+    wires, included = _present(rows, fields, listed, query.include, text_format)
+    if included is not None:
+        answer["included"] = included
+    answer["data"] = cast(Any, post_lists.mark_fallbacks(wires, rows, request.query_params))
     if query.facets and found is not None:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
         ids = _ids_of(matching)
         answer["facets"] = {name: counts[name](ids) for name in query.facets}
     return answer
+
+
+def list_page_posts(
+    listing: IndexPage,
+    page: int,
+    *,
+    fields: Collection[str] | None,
+    listed: Collection[str],
+    include: Tree | None,
+    text_format: TextFormat = "json",
+) -> tuple[list[presenters.Wire], JsonObject | None]:
+    """Return the posts on a page of one of the site's lists, in its order, and what they include.
+
+    `listed` as for `list_asked_posts`. One query for the posts, and those of their parts.
+    """
+    begin = (page - 1) * LIST_PAGE_SIZE
+    found = post_queries.list_posts_of(listing)
+    part = post_queries.part_of(found, slice(begin, begin + LIST_PAGE_SIZE))
+    return _present(list(post_queries.listed_rows(part)), fields, listed, include, text_format)
+
+
+def _present(
+    rows: Sequence[Row],
+    fields: Collection[str] | None,
+    listed: Collection[str],
+    include: Tree | None,
+    text_format: TextFormat,
+) -> tuple[list[presenters.Wire], JsonObject | None]:
+    """Return the posts of the rows with the requested fields, and what they include, if that was asked."""
+    wires = _wires(rows, fields, listed, text_format)
+    if include is None:
+        return wires, None
+    included = load_included(
+        [row["id"] for row in rows],
+        include,
+        text_format,
+        {row["id"]: row["live_modules"] for row in rows if "live_modules" in row},
+    )
+    wires = [included.add_to(row["id"], wire) for row, wire in zip(rows, wires, strict=True)]
+    return wires, included.as_wire()
 
 
 def _page(

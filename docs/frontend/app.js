@@ -47,18 +47,8 @@ async function showMenu() {
 }
 
 /** Shows a page of a list: its posts in the order of the site, and links to the pages before and after it. */
-async function showList(list) {
-  const parameters = {
-    type: list.postType,
-    locale: list.locale,
-    ordering: "-publishedAt",
-    fields: "title,excerpt,url",
-    page: list.page,
-    per_page: list.perPage,
-  };
-  if (list.term) parameters["filter[terms][any]"] = list.term.id;
-  const { data } = await read("/api/public/posts", parameters);
-  const entries = data.map((post) =>
+function showList(list) {
+  const entries = list.posts.map((post) =>
     element("li", element("h2", link(post.url, post.title)), element("p", post.excerpt)),
   );
   const pages = [];
@@ -83,7 +73,7 @@ async function showPath(path) {
     return;
   }
   if (found.type === "list") {
-    await showList(found);
+    showList(found);
     return;
   }
   const { post } = found;

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, Final, Literal, NotRequired
+from uuid import UUID
 
 import orjson
 from django.conf import settings
@@ -21,19 +22,24 @@ from content.api.delivered_lists import (
     requested_list,
 )
 from content.api.delivered_posts import (
-    find_fallback_at,
+    RenderedAnswer,
+    find_fallbacks_at,
     render_post,
     render_post_at,
+    render_posts,
     render_posts_at,
 )
 from content.api.delivery import (
     FALLBACK,
     FIELDS,
+    IS_FALLBACK,
+    LISTED,
     RICH_TEXT,
     VARIATION,
     WHOLE,
     DeliveredPostAnswer,
     IncludedAnswer,
+    SparseListedLivePost,
     add_included,
     fields_of,
     include_of,
@@ -41,6 +47,7 @@ from content.api.delivery import (
     variation_of,
     with_fallback,
 )
+from content.api.delivery_lists import list_page_posts
 from content.api.list_queries import INCLUDE
 from content.presenters.delivered_texts import TextFormat
 from content.presenters.related_content import WEIGHTS, parse_include
@@ -56,11 +63,13 @@ from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.site_urls import canonical_form
-from proofroom.core.validation.limits import URL_MAX
+from proofroom.core.validation.limits import LOCALE_MAX, URL_MAX
+from proofroom.definitions.listings import LIST_PAGE_SIZE
 from seo.models import RedirectType
 from seo.queries import RedirectTarget, target_of, targets_of
 
 PATHS_MAX: Final = 100
+FIELD_NAMES: Final = sorted({*WHOLE, IS_FALLBACK})
 MAX_INCLUDES: Final = 50
 PATH: Final = query_parameter(
     "path",
@@ -124,6 +133,12 @@ class ResolvedAnswer(TypedDict):
     perPage: NotRequired[int]
     total: NotRequired[int]
     translations: NotRequired[list[dict[str, Any]]]
+    posts: NotRequired[
+        Annotated[
+            list[SparseListedLivePost],  # type: ignore[valid-type]  # a class created at runtime
+            Field(description="The posts on the page of the list, newest first."),
+        ]
+    ]
 
 
 class ResolvedPathsAnswer(TypedDict):
@@ -148,15 +163,15 @@ Path = Annotated[
     BeforeValidator(_require_leading_slash),
     Field(pattern="^/", max_length=URL_MAX, json_schema_extra={"pattern": "^/"}),
 ]
-FieldName = Annotated[Words, Field(max_length=100, json_schema_extra={"enum": sorted(WHOLE)})]
+FieldName = Annotated[Words, Field(max_length=100, json_schema_extra={"enum": FIELD_NAMES})]
 
 
 class PathsToResolve(Body):
     """Paths of the site, and the fields to answer of posts."""
 
     paths: list[Path] = Field(min_length=1, max_length=PATHS_MAX)
-    fields: Annotated[list[FieldName], Field(min_length=1, max_length=len(WHOLE))] | None = Field(
-        None, description="Of posts only these; all without it."
+    fields: Annotated[list[FieldName], Field(min_length=1, max_length=len(FIELD_NAMES))] | None = (
+        Field(None, description="Of posts only these; all without it.")
     )
     include: list[Annotated[Words, Field(max_length=100)]] = Field(
         [],
@@ -164,6 +179,11 @@ class PathsToResolve(Body):
         description=f"Related things in `included`, each once: {', '.join(WEIGHTS)}.",
     )
     richtext: TextFormat = "json"
+    fallback: Annotated[Words, Field(max_length=LOCALE_MAX)] | None = Field(
+        None,
+        description="The language to answer where a post is not published in the requested one; "
+        "`isFallback` says so.",
+    )
 
 
 class ResolveViewSet(DeliveredViewSet):
@@ -193,7 +213,7 @@ class ResolveViewSet(DeliveredViewSet):
         found = render_post_at(path, variation, fields, text_format)
         is_fallback = found is None
         if found is None and fallback is not None:
-            post_id = find_fallback_at(path, fallback)
+            post_id = find_fallbacks_at([path], fallback).get(path)
             if post_id is not None:
                 found = render_post(post_id, fields, text_format=text_format)
         if found is not None:
@@ -210,8 +230,21 @@ class ResolveViewSet(DeliveredViewSet):
         add_cache_tags(REDIRECTS)
         wanted = requested_list(path, query)
         lists = find_lists({path: wanted}) if wanted is not None else {}
-        if path in lists:
-            return Response(lists[path])
+        if wanted is not None and path in lists:
+            include = request.query_params.get("include")
+            posts_on_page, included = list_page_posts(
+                wanted.listing,
+                wanted.page,
+                fields=fields,
+                listed=LISTED,
+                include=parse_include(include, posts=LIST_PAGE_SIZE) if include else None,
+                text_format=text_format,
+            )
+            if fallback is not None:
+                # The list is of one language.
+                posts_on_page = [{**post, IS_FALLBACK: False} for post in posts_on_page]
+            answer = {**lists[path], "posts": posts_on_page}
+            return Response(answer if included is None else {**answer, "included": included})
         target = target_of(bare)
         if target is None:
             raise NotFound("Nothing is published at this path.")
@@ -224,13 +257,16 @@ class ResolveViewSet(DeliveredViewSet):
         As many queries for all paths as for one.
         """
         body = read_body(request, PathsToResolve)
-        unknown = sorted(set(body.fields or ()) - WHOLE)
+        unknown = sorted(set(body.fields or ()).difference(FIELD_NAMES))
         if unknown:
             raise invalid(
                 "fields",
-                f"fields must be a list of: {', '.join(sorted(WHOLE))}; "
+                f"fields must be a list of: {', '.join(FIELD_NAMES)}; "
                 f"{unknown[0]!r} is not one of them.",
             )
+        locales = settings.CMS_ENV.locales
+        if body.fallback is not None and body.fallback not in locales:
+            raise invalid("fallback", f"fallback must be one of: {', '.join(locales)}.")
         with from_replica():
             return Response(resolve_paths(body))
 
@@ -238,18 +274,31 @@ class ResolveViewSet(DeliveredViewSet):
 def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
     """Return what is at the paths, by path, and what the posts include.
 
-    At most seven queries, and those of what is included.
+    At most seven queries, and those of what is included. With a fallback one more to find its posts, and those of
+    the posts.
     """
     tree = parse_include(",".join(body.include), posts=len(body.paths)) if body.include else None
+    fields = None if body.fields is None else set(body.fields) - {IS_FALLBACK}
     asked = {given: given.partition("?") for given in body.paths}
     canonical = {given: canonical_form(bare) for given, (bare, _, _) in asked.items()}
-    rendered = render_posts_at({*canonical.values()}, body.fields, body.richtext)
-    posts: dict[str, Any] = {path: orjson.Fragment(post.body) for path, post in rendered.items()}
+    paths = {*canonical.values()}
+    rendered = render_posts_at(paths, fields, body.richtext)
+    in_fallback = _render_fallbacks(paths.difference(rendered), fields, body)
+    found_posts = {**rendered, **in_fallback}
     included: JsonObject | None = None
+    by_id: Mapping[UUID, JsonObject] = {}
     if tree is not None:
-        bodies = {post.post_id: post.body for post in rendered.values()}
+        bodies = {post.post_id: post.body for post in found_posts.values()}
         by_id, included = add_included(bodies, tree, body.richtext)
-        posts = {path: by_id[post.post_id] for path, post in rendered.items()}
+    posts: dict[str, Any] = {}
+    for path, post in found_posts.items():
+        if tree is not None:
+            told = {} if body.fallback is None else {IS_FALLBACK: path in in_fallback}
+            posts[path] = {**by_id[post.post_id], **told}
+        elif body.fallback is None:
+            posts[path] = orjson.Fragment(post.body)
+        else:
+            posts[path] = orjson.Fragment(with_fallback(post.body, path in in_fallback))
     lists: dict[str, RequestedList] = {}
     for given, (_bare, _mark, query) in asked.items():
         wanted = requested_list(canonical[given], query)
@@ -271,6 +320,17 @@ def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
         else:
             found[given] = {"type": "not_found"}
     return {"data": found} if included is None else {"data": found, "included": included}
+
+
+def _render_fallbacks(
+    paths: Collection[str], fields: Collection[str] | None, body: PathsToResolve
+) -> dict[str, RenderedAnswer]:
+    """Return the posts in the fallback language for paths where none is published, by path."""
+    if body.fallback is None or not paths:
+        return {}
+    ids = find_fallbacks_at(paths, body.fallback)
+    rendered = render_posts(sorted({*ids.values()}), fields, body.richtext)
+    return {path: rendered[id_] for path, id_ in ids.items() if id_ in rendered}
 
 
 def _redirect(target: RedirectTarget) -> ResolvedRedirectAnswer:

@@ -33,6 +33,8 @@ def test_a_list_is_resolved_with_its_page_and_languages() -> None:
 
     found = resolved("/blog")
 
+    [shown] = found.pop("posts")
+    assert shown == ApiClient().read("/api/public/posts?type=blog")["data"][0]
     assert found == {
         "type": "list",
         "postType": "blog",
@@ -69,6 +71,35 @@ def test_a_list_of_a_term_names_it_and_its_pages_are_those_of_the_site() -> None
     resolved("/blog/topics/coffee%3Fpage=3", expect=404)
 
 
+def test_a_list_has_the_posts_of_its_page_in_the_order_of_the_site() -> None:
+    term, image = make.term("Coffee"), make.image()
+    posts = [
+        make.post(slug=f"p{n}", taxonomyTermIds=[str(term.pk)], featuredMediaId=str(image.pk))
+        for n in range(14)
+    ]
+    make.edited(posts[3], {"title": "Changed last"})
+    make.post("B", locale="de", slug="b", taxonomyTermIds=[str(term.pk)])
+    newest = [str(post.pk) for post in reversed(posts)]
+
+    def ids(path: str, query: str = "") -> list[str]:
+        return [post["id"] for post in resolved(path, query)["posts"]]
+
+    assert ids("/blog/topics/coffee") == newest[:12]
+    assert ids("/blog/topics/coffee", "&page=2&fields=id") == newest[12:]
+    listed = "/api/public/posts?type=blog&ordering=-publishedAt&per_page=12&"
+    for query in ("fields=title,seo,terms", "include=media,terms", "richtext=html"):
+        found, expected = resolved("/blog", f"&{query}"), ApiClient().read(f"{listed}{query}")
+        assert found["posts"] == expected["data"]
+        assert found.get("included") == expected.get("included")
+    assert "included" not in resolved("/blog")
+    [german] = resolved("/de/blog", "&fallback=en&fields=title,isFallback")["posts"]
+    assert german == {"title": "B", "isFallback": False}
+    dear = ",".join(["children.children.children", "modules.posts.children.children"])
+    answer = resolved("/blog", f"&include={dear}", expect=422)
+    assert answer["code"] == "cost_exceeded"
+    resolved("/blog/p1", f"&include={dear}")
+
+
 def test_many_paths_are_resolved_by_the_path_that_was_sent() -> None:
     post = make.post(slug="coffee")
     make.redirect("/old", "/blog/coffee")
@@ -82,7 +113,9 @@ def test_many_paths_are_resolved_by_the_path_that_was_sent() -> None:
     whole = resolved("/blog/coffee")
     assert found["/blog/coffee"] == found["/blog/coffee/"] == whole
     assert found["/old"] == resolved("/old")
-    assert found["/blog"] == resolved("/blog")
+    assert found["/blog"] == {
+        name: value for name, value in resolved("/blog").items() if name != "posts"
+    }
     assert found["/blog/draft"] == found["/x\u2028 "] == {"type": "not_found"}
     sparse = many("/blog/coffee", fields=["id", "url"])
     assert sparse["/blog/coffee"]["post"] == {"id": str(post.pk), "url": "/blog/coffee"}
@@ -110,7 +143,6 @@ def test_a_post_is_resolved_with_what_it_includes() -> None:
     assert set(few["post"]) == {"title", "modules", "taxonomyTermIds"}
     assert few["post"]["modules"][-1]["posts"] == [str(target.pk)]
     assert (other["post"]["id"], other["included"]["terms"]) == (str(b.pk), included["terms"])
-    assert "included" not in resolved("/blog", query)
     resolved(post.path, "&include=author", expect=422)
 
 
@@ -169,6 +201,8 @@ def test_many_paths_cost_as_many_queries_as_one_of_each_kind() -> None:
         ({"paths": ["/"], "include": ["media.media"]}, "include"),
         ({"paths": ["/"], "richtext": "pdf"}, "richtext"),
         ({"paths": ["/"], "layer": "review"}, "layer"),
+        ({"paths": ["/"], "fallback": "xx"}, "fallback"),
+        ({"paths": ["/"], "fallback": ["en"]}, "fallback"),
     ],
 )
 def test_wrong_bodies_are_refused_by_key(body: Any, key: str) -> None:
@@ -229,6 +263,51 @@ def test_a_fallback_is_the_same_post_in_another_language_and_says_so() -> None:
     resolved("/de/blog/coffee", "&fallback=xx", expect=422)
 
 
+def test_many_paths_fall_back_as_one_does() -> None:
+    image = make.image()
+    post = make.post("Coffee", slug="coffee", featuredMediaId=str(image.pk))
+    both = make.post("Tea", slug="tea")
+    make.post("Tee", locale="de", translation_of=both, slug="tee")
+    hidden = make.post("Kaffee", locale="de", translation_of=post, slug="kaffee")
+    ApiClient("editor").write("PUT", f"/api/posts/{hidden.pk}", {"status": "draft"})
+    make.post("Secret", locale="de", translation_of=make.post(slug="x"), slug="y", status="draft")
+    paths = [
+        "/de/blog/tee", "/de/blog/coffee", "/de/blog/kaffee", "/blog/coffee", "/de/blog/tea",
+        "/de/blog/y", "/de/blog", "/x\u2028",
+    ]  # fmt: skip
+
+    for more in ({}, {"fields": ["id", "isFallback"]}, {"include": ["media"]}):
+        found = many(*paths, fallback="en", **more)
+        query = "".join(f"&{name}={','.join(values)}" for name, values in more.items())
+        for path in paths[:4]:
+            assert found[path]["post"] == resolved(path, f"&fallback=en{query}")["post"], path
+        assert [found[path].get("post", {}).get("isFallback") for path in paths] == [
+            False, True, True, False, None, None, None, None,
+        ]  # fmt: skip
+        assert [found[path]["type"] for path in paths[4:]] == [
+            "not_found", "not_found", "list", "not_found",
+        ]  # fmt: skip
+    assert many("/de/blog/coffee")["/de/blog/coffee"] == {"type": "not_found"}
+
+    def cost(*paths: str) -> int:
+        return count_queries(many, *paths, fallback="en")
+
+    cost(*paths[:2])
+    assert cost(*paths[:2]) == cost(*paths[:4]) == 5
+
+
+def test_many_paths_are_not_stored_and_take_no_parameters() -> None:
+    make.post(slug="coffee")
+    client, body = ApiClient(), {"paths": ["/blog/coffee"]}
+
+    for found in (body, {"paths": []}):
+        answer = client.send("POST", RESOLVE, found)
+        assert answer["Cache-Control"] == "no-store"
+    assert client.send("POST", f"{RESOLVE}?utm_source=x&_=1", body).status_code == 200
+    refused = client.send("POST", f"{RESOLVE}?fallback=en", body)
+    assert (refused.status_code, list(refused.json()["details"])) == (422, ["fallback"])
+
+
 def test_a_post_and_a_list_fall_back_by_translation() -> None:
     post, both = make.post("Coffee", slug="coffee"), make.post("Tea", slug="tea")
     german = make.post("Tee", locale="de", translation_of=both, slug="tee")
@@ -247,6 +326,11 @@ def test_a_post_and_a_list_fall_back_by_translation() -> None:
     assert (client.read(by_id)["title"], client.read(by_id)["isFallback"]) == ("Tee", False)
     one = client.read(f"/api/public/posts/{post.pk}?locale=de&fallback=en&fields=title")
     assert one == {"title": "Coffee", "isFallback": True}
+    for path in (f"/api/public/posts/{post.pk}?locale=de&", "/api/public/posts?type=blog&"):
+        alone = client.read(f"{path}fallback=en&fields=isFallback")
+        assert set(alone if "data" not in alone else alone["data"][0]) == {"isFallback"}
+        named = client.read(f"{path}fields=title,isFallback")
+        assert set(named if "data" not in named else named["data"][0]) == {"title"}
     client.read(f"/api/public/posts/{german.pk}?locale=fr&fallback=de", expect=422)
     assert "isFallback" not in client.read("/api/public/posts?locale=de")["data"][0]
     assert ApiClient("editor").get("/api/posts?fallback=en").status_code == 422

@@ -99,7 +99,9 @@ class ApiViewSet(ThrottleFirstView, ViewSet):
             response = self._conditional(request, response)
         response = super().finalize_response(request, response, *args, **kwargs)
         if not response.has_header("Cache-Control"):
-            is_cacheable = response.status_code in _CACHEABLE_STATUSES
+            # Caches store answers by their address, which does not name the body of a write.
+            is_read = request.method in ("GET", "HEAD")
+            is_cacheable = is_read and response.status_code in _CACHEABLE_STATUSES
             response["Cache-Control"] = self.cache_control if is_cacheable else "no-store"
         return response
 

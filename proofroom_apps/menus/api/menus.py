@@ -144,9 +144,7 @@ class MenuViewSet(DeliveredViewSet):
         if request.method in READS:
             return super().dispatch(request, *args, **kwargs)
         # Skips the caching and counting of DeliveredViewSet.
-        response = ApiViewSet.dispatch(self, request, *args, **kwargs)
-        response["Cache-Control"] = ApiViewSet.cache_control
-        return response
+        return ApiViewSet.dispatch(self, request, *args, **kwargs)
 
     def get_authenticators(self) -> list[BaseAuthentication]:
         # DeliveredViewSet has no authentication and throttle classes; writes need the usual ones.
