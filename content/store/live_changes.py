@@ -21,6 +21,7 @@ from content.store.content_links import path_key
 from content.store.indirect_updates import CAUSES
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import published_posts, shown_posts
+from content.store.term_lists import find_moved_lists, find_remaining_lists, find_rename
 from media.models import LIVE, MediaReference
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
@@ -153,7 +154,10 @@ def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
 
 
 def _effects_of(events: Sequence[Event]) -> list[tuple[Event, LiveEffect]]:
-    """Return what visitors see differently after each event. At most eight queries for all events of one batch."""
+    """Return what visitors see differently after each event.
+
+    At most eight queries for all events of one batch, and two for each term that was renamed.
+    """
     causes = _causes_of(events)
     found: list[tuple[Event, LiveEffect]] = []
     for event in _with_whole_batches(events):
@@ -161,7 +165,7 @@ def _effects_of(events: Sequence[Event]) -> list[tuple[Event, LiveEffect]]:
         effect = kind.effect(event.payload) if kind is not None and kind.effect else None
         if effect is not None:
             found.append((event, effect))
-    found = _at_their_originals(_only_live(found))
+    found = _with_moved_lists(_at_their_originals(_only_live(found)))
     slugs = {
         effect.tags[0].removeprefix("global:")
         for _event, effect in found
@@ -311,6 +315,25 @@ def _at_their_originals(
         if original in paths:
             tags = tuple(dict.fromkeys((post_tag(original), *effect.tags)))
             effect = LiveEffect(effect.cause, tags, (paths[original],))
+        placed.append((event, effect))
+    return placed
+
+
+def _with_moved_lists(
+    effects: Iterable[tuple[Event, LiveEffect]],
+) -> list[tuple[Event, LiveEffect]]:
+    """Return the effects, those of renamed terms with the former and the new addresses of their lists."""
+    placed: list[tuple[Event, LiveEffect]] = []
+    for event, effect in effects:
+        rename = find_rename(event.payload)
+        moved = find_moved_lists(rename) if rename is not None else []
+        if rename is not None and moved:
+            # Another term of the slug, of another language, can have posts in the same list.
+            remaining = find_remaining_lists(rename)
+            gone = [one.before for one in moved if one.before not in remaining]
+            kept = [one.before for one in moved if one.before in remaining]
+            paths = (*(one.after for one in moved), *kept)
+            effect = replace(effect, paths=paths, gone=tuple(gone))
         placed.append((event, effect))
     return placed
 

@@ -8,15 +8,15 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext
 
-from content.models import Post, PostTerm
+from content.models import Post
 from content.store.post_queries import published_posts
+from content.store.term_lists import find_moved_lists, find_rename
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_version import lock_content_version
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.models import Event
 from proofroom.core.site_urls import locale_of
-from proofroom.definitions.listings import term_list_path
 from seo.models import NewRedirect, Redirect, RedirectChanges, RedirectType
 from seo.queries import find_redirect
 from seo.redirect_paths import clean_from, clean_to, key_of, path_in, query_of, with_query
@@ -80,18 +80,9 @@ def redirect_renamed_term(event: Event) -> None:
 
     Runs in the transaction of the change, which has locked the content version.
     """
-    payload = event.payload
-    if payload.get("what") != "term" or "slugBefore" not in payload:
-        return
-    taxonomy, locale = str(payload["taxonomy"]), str(payload["locale"])
-    uses = PostTerm.objects.filter(term_id=str(payload["id"]), post__in=published_posts())
-    for type_, post_locale in sorted({*uses.values_list("post__type", "post__locale")}):
-        before, after = (
-            term_list_path(type_, post_locale, taxonomy, str(payload[name]), locale)
-            for name in ("slugBefore", "slug")
-        )
-        if before and after:
-            leave_redirect(before, after)
+    rename = find_rename(event.payload)
+    for moved in find_moved_lists(rename) if rename is not None else ():
+        leave_redirect(moved.before, moved.after)
 
 
 def leave_redirect(before: str, after: str) -> None:

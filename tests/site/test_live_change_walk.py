@@ -34,7 +34,7 @@ from proofroom.core.caching.answer_cache import answers
 from proofroom.core.event_kinds import CONTENT_CHANGED, LIVE_CHANGED, SITE_CHANGED
 from proofroom.core.models import Event, LiveChange
 from proofroom.disclosure.services import change_disclosure
-from proofroom.taxonomies.services import change_term
+from proofroom.taxonomies.services import change_term, create_term
 from proofroom.webhooks.models import Delivery
 from proofroom_apps.menus.services import change_menu, create_menu
 from seo.services.redirects import delete_redirect
@@ -413,6 +413,33 @@ def test_a_moved_pattern_tells_new_and_former_addresses_in_one_event(
         ("/journal/p0", False),
         ("/blog/p0", True),
     }
+
+
+def test_a_renamed_term_tells_the_former_and_the_new_address_of_its_lists(
+    run_on_commit: RunOnCommit,
+) -> None:
+    renamed = create_term(actor=admin(), taxonomy="tags", name="Hot", locale="")
+    for locale in ("en", "de"):
+        make.post(locale=locale, slug=f"in-{locale}", taxonomyTermIds=[str(renamed.pk)])
+    # The English list keeps its address: it also has the posts of this term.
+    english = create_term(actor=admin(), taxonomy="tags", name="Hot", locale="en")
+    make.post(slug="other", taxonomyTermIds=[str(english.pk)])
+    unused = create_term(actor=admin(), taxonomy="tags", name="Unused", locale="")
+    last = settle()
+
+    with run_on_commit():
+        change_term(term_id=renamed.pk, actor=admin(), slug="warm")
+    later = settle()
+    with run_on_commit():
+        change_term(term_id=unused.pk, actor=admin(), slug="idle")
+        change_term(term_id=renamed.pk, actor=admin(), name="Warm")
+
+    told = told_since(last)[0]
+    assert sorted(told["paths"]) == ["/blog/tags/hot", "/blog/tags/warm", "/de/blog/tags/warm"]
+    assert told["gone"] == ["/de/blog/tags/hot"]
+    rows = LiveChange.objects.filter(tag=f"term:{renamed.pk}", path="/de/blog/tags/hot")
+    assert [row.is_gone for row in rows] == [True]
+    assert [one["paths"] + one["gone"] for one in told_since(later)] == [[], []]
 
 
 def test_more_than_a_hundred_addresses_are_counted_and_cut(run_on_commit: RunOnCommit) -> None:
