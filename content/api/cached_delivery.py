@@ -51,8 +51,6 @@ from proofroom.core.database.replica import from_replica
 CACHE_CONTROL: Final = public_cache_control(60)
 SCOPE: Final = "public"
 """Name of the rate limit of callers without a delivery token."""
-RATE_OF_TOKENS: Final = "delivery"
-"""Name of the rate limit of delivery tokens."""
 
 
 class _AnsweredParameters(frozenset[str]):
@@ -182,10 +180,7 @@ def _count_call(request: HttpRequest, credential: DeliveryCredential | None) -> 
     address = client_address(request)
     if is_allow_listed(address):
         return None
-    if credential is None:
-        count = HitCount(SCOPE, address)
-    else:
-        count = HitCount(RATE_OF_TOKENS, credential.token_id, rate=credential.rate)
+    count = credential.count() if credential is not None else HitCount(SCOPE, address)
     set_rate_limit_headers(request, count)
     return count
 

@@ -21,6 +21,7 @@ from rest_framework.request import Request
 from content.api.delivery import DeliveredPostAnswer
 from content.api.post_answers import ListedLivePostAnswer
 from content.presenters.posts import DeliveredModuleAnswer
+from proofroom.accounts.delivery_credentials import DeliveryAuthentication, DeliveryThrottle
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import dumps
 from proofroom.core.api.schema import JSON_TYPE, operations
@@ -406,6 +407,9 @@ def _keep_used_components(made: Schema) -> None:
 @extend_schema(exclude=True)
 class DeliverySchemaView(DescriptionView):
     """The OpenAPI document of the delivery API: JSON, or YAML with `?format=yaml`."""
+
+    authentication_classes = (DeliveryAuthentication,)
+    throttle_classes = (DeliveryThrottle,)
 
     def get(self, request: Request) -> HttpResponse:
         if request.query_params.get("format") == "yaml":

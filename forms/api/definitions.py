@@ -12,6 +12,7 @@ from pydantic import Field
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from forms.fields import (
@@ -33,6 +34,7 @@ from forms.form_input import clean_locale
 from forms.models import FormDefinition
 from forms.queries import find_form
 from forms.services.definitions import create_form, delete_form, update_form
+from proofroom.accounts.delivery_credentials import DeliveryAuthentication, DeliveryThrottle
 from proofroom.core.api.answer import Answer, AsStored, TextOrNull, described, list_of, one_of
 from proofroom.core.api.body import body_object
 from proofroom.core.api.pagination import page_of
@@ -178,10 +180,17 @@ class FormDefinitionViewSet(ApiViewSet):
         return "public" if self.action == "retrieve" else None
 
     def get_authenticators(self) -> list[BaseAuthentication]:
-        # `self.action` is not set yet. Public reads need no session lookup.
+        # Public reads need no session lookup.
+        return [DeliveryAuthentication()] if self._is_public else list(super().get_authenticators())
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return [DeliveryThrottle()] if self._is_public else list(super().get_throttles())
+
+    @property
+    def _is_public(self) -> bool:
+        # `self.action` is not set while the request is authenticated.
         method = (getattr(self.request, "method", None) or "").lower()
-        is_public = getattr(self, "action_map", {}).get(method) == "retrieve"
-        return [] if is_public else list(super().get_authenticators())
+        return getattr(self, "action_map", {}).get(method) == "retrieve"
 
     def finalize_response(  # type: ignore[override]  # as its base
         self, request: Request, response: HttpResponseBase, *args: Any, **kwargs: Any

@@ -12,12 +12,14 @@ from django.utils import timezone
 
 from proofroom.accounts.models import DeliveryToken
 from proofroom.accounts.services.delivery_tokens import create_delivery_token
+from proofroom.core.api.permissions import PUBLIC
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.models import Event
 from tests import make
 from tests.accounts.bearer import program, token_of
 from tests.api.refusals import error, refused
 from tests.api_client import ApiClient
+from tests.contract.addresses import addresses, filled
 
 pytestmark = pytest.mark.django_db
 NOW = 1_900_000_010.0
@@ -110,6 +112,58 @@ def test_threat_14_it_opens_nothing_but_what_is_public() -> None:
     error(program(secret).send("POST", "/api/posts", {"type": "blog"}), 401, "invalid_token")
     assert program(secret).read("/api/public/posts")["data"] == []
     assert DeliveryToken.objects.get().last_used_at is not None
+
+
+def public_reads() -> list[str]:
+    """Return the addresses of all reads that are public, from the URL configuration."""
+    found = ["/api/schema/delivery"]
+    for address in addresses():
+        permissions = getattr(address.view, "permissions", {})
+        action = address.actions.get("GET")
+        if action is not None and permissions.get(action) == PUBLIC:
+            found.append(address.path)
+    return found
+
+
+PUBLIC_READS = public_reads()
+
+
+def test_the_walk_knows_the_public_reads() -> None:
+    assert {
+        "/api/public/posts", "/api/public/resolve", "/api/menus/<menu>", "/api/schema/delivery",
+        "/api/forms-definitions/<slug>", "/api/public/changes", "/api/public/privacy",
+    } <= set(PUBLIC_READS)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", PUBLIC_READS)
+def test_every_public_read_has_the_rate_of_the_token(
+    settings: Any, one_window: None, path: str
+) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "1/minute", "anon": "1/minute"}
+    secret, address = secret_of(rate="3/minute"), filled(path)
+
+    def limit(client: Client) -> tuple[int, str]:
+        answers.clear()
+        answer = client.get(address)
+        assert answer.status_code in (200, 404, 422, 429), answer.content
+        return answer.status_code == 429, answer["X-RateLimit-Limit"]
+
+    assert [limit(program(secret)) for _ in range(4)] == [(False, "3")] * 3 + [(True, "3")]
+    # What the token used does not count for others.
+    assert [limit(ApiClient()) for _ in range(2)] == [(False, "1"), (True, "1")]
+
+
+@pytest.mark.parametrize("path", PUBLIC_READS)
+def test_every_public_read_refuses_and_counts_unknown_tokens(
+    settings: Any, one_window: None, path: str
+) -> None:
+    settings.THROTTLE_RATES = {**settings.THROTTLE_RATES, "public": "1/minute", "anon": "1/minute"}
+    answers.clear()
+    first, second = (program("cmsd_made-up").get(filled(path)) for _ in range(2))
+
+    error(first, 401, "invalid_token")
+    assert first["WWW-Authenticate"] == "Bearer"
+    assert second.status_code == 429
 
 
 def test_threat_57_unknown_expired_and_revoked_ones_are_401_and_counted(
