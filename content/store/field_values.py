@@ -5,6 +5,7 @@ Rows are written with every change of live content. A post in the trash keeps it
 
 from __future__ import annotations
 
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
@@ -40,9 +41,10 @@ def collect_values(post_type: str, custom_fields: Mapping[str, Json]) -> list[St
 
 def _stored(prop: Prop, value: Json) -> StoredValue | None:
     if prop.kind == "number":
-        # A bool is an int in Python.
+        # A bool is an int in Python. The column is a float, in which some whole numbers have no place.
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        return (prop.name, "", float(value)) if is_number else None  # type: ignore[arg-type]  # checked above
+        fits = is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]  # checked above
+        return (prop.name, "", float(value)) if fits else None  # type: ignore[arg-type]  # checked above
     if prop.kind == "boolean":
         return (prop.name, "true" if value else "false", None) if isinstance(value, bool) else None
     return (prop.name, value[:TEXT_MAX], None) if isinstance(value, str) and value else None

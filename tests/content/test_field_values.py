@@ -153,6 +153,12 @@ def test_each_kind_of_value_has_its_rows() -> None:
     assert collect_values("gone", {"days": "2026-01-31"}) == []
 
 
+@pytest.mark.parametrize("value", [10**400, -(10**400), float("inf"), float("nan"), True])
+def test_numbers_that_the_column_cannot_hold_have_no_row(value: Json) -> None:
+    assert collect_values("testimonial", {"rating": value}) == []
+    assert collect_values("testimonial", {"rating": 10**300}) == [("rating", "", 1e300)]
+
+
 def test_only_marked_fields_are_filterable() -> None:
     assert list(filterable_custom_fields("testimonial")) == ["company", "rating"]
     assert list(filterable_custom_fields("profile")) == ["role"]
