@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from django.conf import settings
+from django.db import InterfaceError, InternalError, OperationalError, connection
 from django.test import Client
 from django.utils import timezone
 
-from proofroom.accounts.models import DeliveryToken
+from proofroom.accounts.models import ApiToken, DeliveryToken
 from proofroom.accounts.services.delivery_tokens import create_delivery_token
 from proofroom.core.api.permissions import PUBLIC
 from proofroom.core.caching.answer_cache import answers
@@ -164,6 +165,27 @@ def test_every_public_read_refuses_and_counts_unknown_tokens(
     error(first, 401, "invalid_token")
     assert first["WWW-Authenticate"] == "Bearer"
     assert second.status_code == 429
+
+
+@pytest.mark.parametrize(
+    "error", [OperationalError("busy"), InternalError("read-only"), InterfaceError("closed")]
+)
+def test_a_use_that_cannot_be_stored_does_not_fail_the_call(error: Exception) -> None:
+    make.post()
+    secret, (_, bearer) = secret_of(), token_of(make.user("admin"), "posts.view")
+
+    def fail_updates(execute: Any, sql: str, params: Any, many: bool, context: Any) -> Any:
+        if sql.startswith("UPDATE"):
+            raise error
+        return execute(sql, params, many, context)
+
+    answers.clear()
+    with connection.execute_wrapper(fail_updates):
+        assert program(secret).get("/api/public/posts").status_code == 200
+        assert program(bearer).get("/api/posts").status_code == 200
+
+    assert DeliveryToken.objects.get().last_used_at is None
+    assert ApiToken.objects.get().last_used_at is None
 
 
 def test_threat_57_unknown_expired_and_revoked_ones_are_401_and_counted(

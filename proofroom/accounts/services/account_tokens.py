@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
-from django.db import OperationalError, transaction
+from django.db import Error, transaction
 from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -26,6 +27,7 @@ from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import reject_unstorable
 
+logger = logging.getLogger(__name__)
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
 
 P = TypeVar("P", bound=ProgramToken)
@@ -184,9 +186,10 @@ def record_use(
             rows = kind._default_manager.filter(is_due, pk=token_id).update(last_used_at=now)
             if rows and is_first:
                 _record_first_use(token_id, describe(), today)
-    except OperationalError:
-        # The database is busy. The call must not fail because of this, and the next one records it.
-        return
+    except Error as error:
+        # The database is busy, read-only after a failover, or gone. The call must not fail because of this, and the
+        # next one records it.
+        logger.warning("The use of a token was not recorded: %s", error)
 
 
 def _record_first_use(token_id: UUID, use: TokenUse, day: datetime) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
-from django.db import OperationalError, transaction
+from django.db import Error, transaction
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -18,6 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 
+logger = logging.getLogger(__name__)
 DELIVERY_TOKEN_PREFIX: Final = "cmsd_"  # noqa: S105  # not a secret: the public beginning of every token
 _RATE: Final = re.compile(r"[1-9][0-9]{0,6}/(second|minute|hour|day)", re.ASCII)
 _LAST_USE_EVERY: Final = timedelta(minutes=1)
@@ -80,6 +82,7 @@ def note_use(token_id: UUID, last_used_at: datetime | None) -> None:
     try:
         with transaction.atomic():
             DeliveryToken.objects.filter(is_due, pk=token_id).update(last_used_at=now)
-    except OperationalError:
-        # The database is busy. The call must not fail because of this, and the next one records it.
-        return
+    except Error as error:
+        # The database is busy, read-only after a failover, or gone. The call must not fail because of this, and the
+        # next one records it.
+        logger.warning("The use of a token was not recorded: %s", error)
