@@ -18,7 +18,13 @@ from content.paths.tree_changes import ancestors_of
 from content.rules.check import check_depth, unique_constraint_error
 from content.store.layer_state import event_payload, lock_post, lock_post_in, open_layers
 from content.store.media_usage import drop_post_references, restore_post_references
-from content.store.post_paths import check_paths_are_free, path_for, record_moves, set_path
+from content.store.post_paths import (
+    check_paths_are_free,
+    find_posts_at,
+    path_for,
+    record_moves,
+    set_path,
+)
 from content.store.scopes import post_not_found, require_in_scope, require_written_in_scope
 from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
@@ -96,7 +102,10 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
         post_id=post.pk,
         payload=event_payload(post),
     )
-    record_moves(moves, actor, recorded=[post.pk])
+    # While it was in the trash, another post can have taken a path that it would have moved away from.
+    former = [move.before for move in moves if move.before]
+    taken = {other.path for other in find_posts_at(former)}
+    record_moves(moves, actor, recorded=[post.pk], taken=taken)
     check_paths_are_free([post], actor)
     require_written_in_scope(post, actor)  # its path may have changed
     return post

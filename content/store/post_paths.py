@@ -157,12 +157,18 @@ def actor_of_move(changed_by: User | None) -> Actor | None:
 
 
 def record_moves(
-    moves: Sequence[Move], actor: Actor, *, recorded: Collection[UUID] = (), cause: str = "move"
+    moves: Sequence[Move],
+    actor: Actor,
+    *,
+    recorded: Collection[UUID] = (),
+    cause: str = "move",
+    taken: Collection[str] = (),
 ) -> None:
     """Record each changed path, and a change of the post unless it is in the trash or in `recorded`.
 
-    `recorded`: posts whose change the caller records itself. `cause`: what moved them, for `content.changed`. Call it
-    only after every row is locked, because it locks the content version.
+    `recorded`: posts whose change the caller records itself. `cause`: what moved them, for `content.changed`.
+    `taken`: former paths that other posts have, to which the links lead. Call it only after every row is locked,
+    because it locks the content version.
     """
     # Webhooks hear of moves that were recorded together in one call.
     batch = {"batch": str(uuid4())} if len(moves) > 1 else {}
@@ -184,7 +190,7 @@ def record_moves(
     ]
     # A post in the trash can have the path of another post, to which the links lead.
     shown = [move for move in moves if move.before and move.post.deleted_at is None]
-    remember_targets({move.before: move.post.pk for move in shown})
+    remember_targets({move.before: move.post.pk for move in shown if move.before not in taken})
     outbox.record_all("post.moved", things, actor=actor)
     changed = [move.post for move in moves if move.post.pk not in recorded]
     record_indirect_updates(

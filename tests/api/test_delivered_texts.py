@@ -11,9 +11,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from content.models import ContentLink, Post
-from content.posts.trash import delete_post
+from content.paths.url_patterns import change_pattern, create_pattern
+from content.posts.trash import delete_post, restore_post
 from content.presenters.delivered_texts import present_global
 from content.store.content_links import rebuild_links, update_global_links
+from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
 from tests import make
 from tests.api_client import ApiClient
@@ -107,6 +109,64 @@ def test_a_link_does_not_lead_to_a_post_in_the_trash_that_moves_too() -> None:
         "href": "/peak/below",
         "post": {"id": str(target.pk), "url": "/peak/below"},
     }
+
+
+def test_links_lead_to_a_restored_post_again_after_another_had_its_path() -> None:
+    first = make.post("First", slug="x")
+    post = make.post("Linking", markdown="See [this](/blog/x).")
+    delete_post(post_id=first.pk, actor=make.actor("admin"))
+    assert link_of(read(post)) is None
+    second = make.post("Second", slug="x")
+    assert link_of(read(post))["post"]["id"] == str(second.pk)
+
+    with pytest.raises(RuleViolation):
+        restore_post(post_id=first.pk, actor=make.actor("admin"))
+    assert link_of(read(post))["post"]["id"] == str(second.pk)
+    delete_post(post_id=second.pk, actor=make.actor("admin"))
+    restore_post(post_id=first.pk, actor=make.actor("admin"))
+
+    assert link_of(read(post))["post"]["id"] == str(first.pk)
+
+
+def test_links_follow_the_post_that_moved_not_the_one_restored_at_its_path() -> None:
+    first = make.post("First", slug="x")
+    delete_post(post_id=first.pk, actor=make.actor("admin"))
+    second = make.post("Second", slug="x")
+    post = make.post("Linking", markdown="See [this](/blog/x).")
+    moved(second, "y")
+
+    restore_post(post_id=first.pk, actor=make.actor("admin"))
+    later = make.post("Later", markdown="See [that](/blog/x).")
+
+    assert link_of(read(post))["post"] == {"id": str(second.pk), "url": "/blog/y"}
+    assert link_of(read(later))["post"] == {"id": str(first.pk), "url": "/blog/x"}
+
+
+def test_a_restored_post_that_moves_leaves_the_links_of_the_post_at_its_former_path(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pattern = create_pattern(
+        actor=make.actor("admin"), type="blog", locale="en", pattern="/stories/{slug}"
+    )
+    trashed, alone = make.post("Trashed", slug="x"), make.post("Alone", slug="z")
+    for post in (trashed, alone):
+        delete_post(post_id=post.pk, actor=make.actor("admin"))
+    # A worker moves many posts, and did not come to these yet.
+    monkeypatch.setattr("content.paths.url_patterns.BATCH_SIZE", 0)
+    change_pattern(pattern_id=pattern.pk, actor=make.actor("admin"), pattern="/journal/{slug}")
+    stories = make.post("Stories", type="page", slug="stories")
+    page = make.post("Page", type="page", slug="x", parentId=str(stories.pk))
+    to_page = make.post("To the page", markdown="See [this](/stories/x).")
+    to_alone = make.post("To the other", markdown="See [this](/stories/z).")
+    assert link_of(read(to_page))["post"]["id"] == str(page.pk)
+
+    for post in (trashed, alone):
+        restore_post(post_id=post.pk, actor=make.actor("admin"))
+
+    assert Post.objects.get(pk=trashed.pk).path == "/journal/x"
+    assert link_of(read(to_page))["post"] == {"id": str(page.pk), "url": "/stories/x"}
+    # Nothing else was at the former path of this one.
+    assert link_of(read(to_alone))["post"] == {"id": str(alone.pk), "url": "/journal/z"}
 
 
 def test_a_link_is_remembered_through_edits_of_its_post_and_a_rebuild() -> None:
