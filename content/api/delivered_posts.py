@@ -224,7 +224,7 @@ def find_fallbacks_at(paths: Collection[str], fallback: str) -> dict[str, UUID]:
     if not others:
         return {}
     depend_on(*map(tag_of_path, {*others, *others.values()}))
-    rows = _FALLBACKS_AT.rows(padded(sorted({*others, *others.values()})))
+    rows = _FALLBACKS_AT.rows(sorted({*others, *others.values()}))
     live = [row for row in rows if row["status"] == "published" and not row["is_placeholder"]]
     in_language = {(row["translation_group"], row["locale"]) for row in live}
     in_fallback = [row for row in live if row["locale"] == fallback]

@@ -400,7 +400,7 @@ def _linking_tags(paths: Collection[str]) -> list[str]:
     )
     found: dict[str, None] = {}
     for part in batches(list(map(path_key, paths)), _MAX_KEYS):
-        rows = links.filter(key__in=padded(part)).order_by()
+        rows = links.filter(key__in=part).order_by()
         names = ("post_id", "post__type", "post__locale", "module__global_slug")
         holders = list(rows.values_list(*names).distinct()[: MAX_LINKING + 1])
         if len(holders) > MAX_LINKING:
