@@ -29,9 +29,9 @@ _TERM: Final = "term"
 _SINGLE: Final = (f"{POST}:", f"{MEDIA}:", f"{_TERM}:")
 """Beginnings of the tags that a `type:` tag includes: a change of any of them tells the types of the posts it
 changes."""
-_TERMS: Final = re.compile(rb'"taxonomyTermIds":\s*\[([^\]]*)\]')
+_TERMS: Final = re.compile(rb'"taxonomyTermIds"\s*:\s*\[([^\]]*)\]')
 _UUID: Final = re.compile(rb"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-_GLOBAL: Final = re.compile(rb'"globalSlug":\s*"([^"\\]+)"')
+_GLOBAL: Final = re.compile(rb'"globalSlug"\s*:\s*"([^"\\]+)"')
 
 
 def post_tag(post_id: UUID | str) -> str:
