@@ -16,7 +16,7 @@ from benchmarks.load import Series, get
 from benchmarks.report import Report
 from benchmarks.seed import Seeded, in_batches
 from benchmarks.servers import Server
-from content.api.delivery import WHOLE
+from content.api.delivery.posts import WHOLE
 from content.models import ModuleInstance, Post, PostModule
 from content.store.media_usage import POST
 from media.models import LIVE, Asset, MediaReference

@@ -17,7 +17,7 @@ from benchmarks.list_changes import Change
 from benchmarks.load import Series, get
 from benchmarks.seed import WORDS, Seeded
 from benchmarks.servers import Server
-from content.api.delivery import LISTED
+from content.api.delivery.posts import LISTED
 
 WARM = 10
 """Number of URLs in the warm rounds."""

@@ -7,11 +7,11 @@ from django.urls import path
 from proofroom.core.api.lazy_views import LazyView, LazyViewSet
 
 ModuleDefinitionViewSet = LazyViewSet("content.api.definitions.ModuleDefinitionViewSet")
-PublicChangeViewSet = LazyViewSet("content.api.changes.PublicChangeViewSet")
-PublicGlobalViewSet = LazyViewSet("content.api.delivered_globals.PublicGlobalViewSet")
-PublicMediaViewSet = LazyViewSet("content.api.delivered_media.PublicMediaViewSet")
-PublicTermViewSet = LazyViewSet("content.api.delivered_terms.PublicTermViewSet")
-PublicPostViewSet = LazyViewSet("content.api.delivery.PublicPostViewSet")
+PublicChangeViewSet = LazyViewSet("content.api.delivery.changes.PublicChangeViewSet")
+PublicGlobalViewSet = LazyViewSet("content.api.delivery.global_modules.PublicGlobalViewSet")
+PublicMediaViewSet = LazyViewSet("content.api.delivery.media.PublicMediaViewSet")
+PublicTermViewSet = LazyViewSet("content.api.delivery.terms.PublicTermViewSet")
+PublicPostViewSet = LazyViewSet("content.api.delivery.posts.PublicPostViewSet")
 FindReplaceViewSet = LazyViewSet("content.api.find_replace.FindReplaceViewSet")
 GlobalModuleViewSet = LazyViewSet("content.api.global_modules.GlobalModuleViewSet")
 ImportViewSet = LazyViewSet("content.api.import_post.ImportViewSet")
@@ -39,7 +39,7 @@ urlpatterns = [
     path("public/media/<str:asset_id>", PublicMediaViewSet.as_view({"get": "retrieve"})),
     path(
         "schema/delivery",
-        LazyView("content.api.delivery_schema.DeliverySchemaView"),
+        LazyView("content.api.delivery.schema.DeliverySchemaView"),
         name="delivery-schema",
     ),
     path("posts/trash", TrashViewSet.as_view({"get": "list"})),

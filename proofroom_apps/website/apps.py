@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
-    from content.api.page_heads import DeliveredPage, PageHeadAnswer
+    from content.api.delivery.page_heads import DeliveredPage, PageHeadAnswer
 
 
 def _delivered_head(page: DeliveredPage) -> PageHeadAnswer:
@@ -23,7 +23,7 @@ class WebsiteConfig(AppConfig):
     verbose_name = "Website"
 
     def ready(self) -> None:
-        from content.api.page_heads import head_builders
+        from content.api.delivery.page_heads import head_builders
         from content.post_checks.context import served_paths
         from proofroom_apps.website.view_paths import view_paths
 

@@ -6,7 +6,7 @@ from typing import cast
 
 from django.utils.translation import to_locale
 
-from content.api.page_heads import DeliveredPage, PageHeadAnswer
+from content.api.delivery.page_heads import DeliveredPage, PageHeadAnswer
 from content.store.linked_posts import Linked
 from proofroom.core.site_urls import PageLocation
 from proofroom_apps.website.meta_tags import (

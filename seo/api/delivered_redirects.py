@@ -8,7 +8,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from proofroom.core.api.answer import Answer, MetaAnswer, one_of
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import PUBLIC, Declared

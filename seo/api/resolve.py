@@ -14,22 +14,15 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_lists import (
+from content.api.delivery.list_pages import (
     RequestedList,
     ResolvedListAnswer,
     find_lists,
     requested_list,
 )
-from content.api.delivered_posts import (
-    RenderedAnswer,
-    find_fallbacks_at,
-    render_post,
-    render_post_at,
-    render_posts,
-    render_posts_at,
-)
-from content.api.delivery import (
+from content.api.delivery.list_queries import INCLUDE
+from content.api.delivery.lists import list_page_posts
+from content.api.delivery.posts import (
     FALLBACK,
     FIELDS,
     IS_FALLBACK,
@@ -47,8 +40,15 @@ from content.api.delivery import (
     variation_of,
     with_fallback,
 )
-from content.api.delivery_lists import list_page_posts
-from content.api.list_queries import INCLUDE
+from content.api.delivery.rendered_posts import (
+    RenderedAnswer,
+    find_fallbacks_at,
+    render_post,
+    render_post_at,
+    render_posts,
+    render_posts_at,
+)
+from content.api.delivery.viewset import DeliveredViewSet
 from content.presenters.delivered_texts import TextFormat
 from content.presenters.related_content import WEIGHTS, parse_include
 from proofroom.core.api.answer import described, one_of

@@ -10,7 +10,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.api import changes
+from content.api.delivery import changes
 from content.posts.trash import delete_post
 from content.store.live_changes import delete_old_changes
 from proofroom.core.models import LiveChange

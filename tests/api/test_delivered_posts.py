@@ -12,8 +12,8 @@ import pytest
 from django.conf import settings
 
 from content import presenters
-from content.api.delivered_posts import render_post, render_post_at
-from content.api.delivery import WHOLE
+from content.api.delivery.posts import WHOLE
+from content.api.delivery.rendered_posts import render_post, render_post_at
 from content.models import Layer, ModuleInstance, Post, PostModule
 from content.posts.variations import create_variation
 from content.store import post_queries

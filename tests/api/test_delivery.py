@@ -12,7 +12,7 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils.http import http_date, parse_http_date
 
-from content.api.delivery import LISTED, WHOLE
+from content.api.delivery.posts import LISTED, WHOLE
 from content.models import Layer, Post
 from content.posts.variations import create_variation
 from content.store.traffic import change_variation
@@ -262,7 +262,7 @@ def test_only_public_answers_are_cacheable(
             "public, max-age=60, stale-while-revalidate=60",
         )
     refused = client.send("POST", LIST, {})
-    monkeypatch.setattr("content.api.delivery.post_lists.post_list", lambda *_, **__: 1 / 0)
+    monkeypatch.setattr("content.api.delivery.posts.post_lists.post_list", lambda *_, **__: 1 / 0)
     broken = client.get(f"{LIST}?type=blog")
 
     assert (refused.status_code, refused["Cache-Control"]) == (405, "no-store")

@@ -14,8 +14,8 @@ from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
 from referencing.jsonschema import DRAFT202012
 
-from content.api.delivery import LISTABLE
-from content.api.delivery_schema import delivery_document
+from content.api.delivery.posts import LISTABLE
+from content.api.delivery.schema import delivery_document
 from content.models import Post
 from proofroom.core.api.schema import JSON_TYPE, operations
 from proofroom.definitions import modules, post_types

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.test import Client
 
-from content.api.delivery import WHOLE
+from content.api.delivery.posts import WHOLE
 from content.models import Post
 from tests import make
 from tests.api_client import ApiClient

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection, transaction
 from django.test import Client
 
-from content.api import changes
+from content.api.delivery import changes
 from content.store.live_changes import record_live_changes
 from proofroom.core.models import Event
 from tests import make

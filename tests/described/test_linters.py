@@ -10,7 +10,7 @@ from typing import Any, Final
 import pytest
 from django.conf import settings
 
-from content.api.delivery_schema import delivery_document
+from content.api.delivery.schema import delivery_document
 from tests.api_description import api_description
 from tests.mcp import npm
 

@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management import BaseCommand, CommandError, CommandParser
 
-from content.api.delivery_schema import delivery_document
+from content.api.delivery.schema import delivery_document
 from proofroom.core.api.schema_views import document
 from proofroom.core.api.typescript import typescript
 

@@ -1,6 +1,6 @@
 """Query parameters as typed values; invalid values raise 422.
 
-Lists of the management API and all reads of the delivery API (`content.api.cached_delivery`) refuse undeclared
+Lists of the management API and all reads of the delivery API (`content.api.delivery.viewset`) refuse undeclared
 parameters, except the ones that campaigns and CDNs append. All other endpoints ignore them.
 """
 

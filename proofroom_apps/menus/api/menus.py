@@ -16,7 +16,7 @@ from rest_framework.settings import api_settings
 from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from proofroom.core.api.answer import Answer, described, list_of
 from proofroom.core.api.body import read_body
 from proofroom.core.api.pagination import page_of

@@ -10,7 +10,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in

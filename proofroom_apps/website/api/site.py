@@ -10,7 +10,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from content.store.linked_posts import Linked
 from media.presenters import url_of
 from proofroom.core.api.answer import Answer

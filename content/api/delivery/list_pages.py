@@ -14,7 +14,7 @@ from django.utils import translation
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from content.api.delivery import IncludedAnswer, SparseListedLivePost
+from content.api.delivery.posts import IncludedAnswer, SparseListedLivePost
 from content.store.list_counts import OF_OWN_LANGUAGE
 from content.store.post_queries import published_posts
 from proofroom.core.caching.cache_tags import add_cache_tags, term_tag

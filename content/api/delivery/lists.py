@@ -1,6 +1,6 @@
 """Lists of the delivery API with cursors, filters by field, `include`, `facets` or fields of single posts.
 
-`content.api.list_queries` parses their queries.
+`content.api.delivery.list_queries` parses their queries.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from django.db.models.expressions import RawSQL
 
 from content import presenters
 from content.api import post_lists
-from content.api.delivered_posts import render_posts
-from content.api.list_queries import ListQuery, cursor_text, default_order
+from content.api.delivery.list_queries import ListQuery, cursor_text, default_order
+from content.api.delivery.rendered_posts import render_posts
 from content.models import Post, PostTerm
 from content.presenters.delivered_texts import TextFormat
 from content.presenters.related_content import Tree, load_included

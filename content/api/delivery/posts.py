@@ -18,17 +18,17 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
 
 from content.api import post_lists
-from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_posts import find_translation, render_post
-from content.api.delivery_lists import list_asked_posts
-from content.api.list_queries import (
+from content.api.delivery.list_queries import (
     INCLUDE,
     PARAMETERS,
     ListQuery,
     is_filter_name,
     parse_list_query,
 )
-from content.api.page_heads import PageHeadAnswer
+from content.api.delivery.lists import list_asked_posts
+from content.api.delivery.page_heads import PageHeadAnswer
+from content.api.delivery.rendered_posts import find_translation, render_post
+from content.api.delivery.viewset import DeliveredViewSet
 from content.api.post_answers import (
     LIVE_PARAMETERS,
     IncludedPostAnswer,

@@ -17,7 +17,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from content.store.live_changes import oldest_change
 from proofroom.core.api.answer import Answer
 from proofroom.core.api.permissions import PUBLIC, Declared

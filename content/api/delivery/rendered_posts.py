@@ -21,7 +21,7 @@ from django.db.models import F, OuterRef, TextField, Value
 from django.db.models.expressions import Combinable
 from django.db.models.functions import Cast
 
-from content.api.page_heads import (
+from content.api.delivery.page_heads import (
     DeliveredPage,
     HeadModule,
     PageHeadAnswer,

@@ -11,9 +11,9 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivered_globals import ALT_TEXT_PARAMETERS
-from content.api.delivery import DeliveredMediaAnswer
+from content.api.delivery.global_modules import ALT_TEXT_PARAMETERS
+from content.api.delivery.posts import DeliveredMediaAnswer
+from content.api.delivery.viewset import DeliveredViewSet
 from content.models import PostModule
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import shown_posts

@@ -15,7 +15,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from content.api.cached_delivery import DeliveredViewSet
+from content.api.delivery.viewset import DeliveredViewSet
 from content.models import PostTerm
 from content.store.post_queries import published_posts
 from proofroom.core.api.answer import Answer, MetaAnswer

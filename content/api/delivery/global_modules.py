@@ -13,8 +13,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from content.api.cached_delivery import DeliveredViewSet
-from content.api.delivery import RICH_TEXT, DeliveredMediaAnswer, text_format_of
+from content.api.delivery.posts import RICH_TEXT, DeliveredMediaAnswer, text_format_of
+from content.api.delivery.viewset import DeliveredViewSet
 from content.models import ModuleInstance, PostModule
 from content.presenters.delivered_texts import present_global
 from content.presenters.posts import JsonText, LinkReferenceAnswer

@@ -18,7 +18,7 @@ from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 
-from content.api.delivery import DeliveredPostAnswer
+from content.api.delivery.posts import DeliveredPostAnswer
 from content.api.post_answers import ListedLivePostAnswer
 from content.presenters.posts import DeliveredModuleAnswer
 from proofroom.accounts.delivery_credentials import DeliveryAuthentication, DeliveryThrottle

@@ -1,0 +1,1 @@
+"""The public delivery API: posts, lists and what they refer to, for frontends without an account."""
