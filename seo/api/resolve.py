@@ -14,6 +14,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from content.api.delivery.fallbacks import find_fallbacks_at
 from content.api.delivery.list_pages import (
     RequestedList,
     ResolvedListAnswer,
@@ -42,7 +43,6 @@ from content.api.delivery.posts import (
 )
 from content.api.delivery.rendered_posts import (
     RenderedAnswer,
-    find_fallbacks_at,
     render_post,
     render_post_at,
     render_posts,
@@ -232,7 +232,7 @@ class ResolveViewSet(DeliveredViewSet):
         lists = find_lists({path: wanted}) if wanted is not None else {}
         if wanted is not None and path in lists:
             include = request.query_params.get("include")
-            posts_on_page, included = list_page_posts(
+            posts_on_page, included_by_list = list_page_posts(
                 wanted.listing,
                 wanted.page,
                 fields=fields,
@@ -243,8 +243,10 @@ class ResolveViewSet(DeliveredViewSet):
             if fallback is not None:
                 # The list is of one language.
                 posts_on_page = [{**post, IS_FALLBACK: False} for post in posts_on_page]
-            answer = {**lists[path], "posts": posts_on_page}
-            return Response(answer if included is None else {**answer, "included": included})
+            answer: dict[str, Any] = {**lists[path], "posts": posts_on_page}
+            if included_by_list is not None:
+                answer["included"] = included_by_list
+            return Response(answer)
         target = target_of(bare)
         if target is None:
             raise NotFound("Nothing is published at this path.")

@@ -18,6 +18,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict, get_type_hints
 
 from content.api import post_lists
+from content.api.delivery.fallbacks import find_translation
 from content.api.delivery.list_queries import (
     INCLUDE,
     PARAMETERS,
@@ -27,7 +28,7 @@ from content.api.delivery.list_queries import (
 )
 from content.api.delivery.lists import list_asked_posts
 from content.api.delivery.page_heads import PageHeadAnswer
-from content.api.delivery.rendered_posts import find_translation, render_post
+from content.api.delivery.rendered_posts import render_post
 from content.api.delivery.viewset import DeliveredViewSet
 from content.api.post_answers import (
     LIVE_PARAMETERS,

@@ -1,8 +1,4 @@
-"""Published posts of the delivery API.
-
-The database builds the JSON of a post and everything in it in one statement, so Python neither parses it nor
-creates model instances.
-"""
+"""Published posts of the delivery API, with the members that their statement does not write: files, terms, head."""
 
 from __future__ import annotations
 
@@ -10,16 +6,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import lru_cache
 from typing import Any, Final
 from uuid import UUID
 
 import orjson
 from django.conf import settings
-from django.db import models
-from django.db.models import F, OuterRef, TextField, Value
-from django.db.models.expressions import Combinable
-from django.db.models.functions import Cast
 
 from content.api.delivery.page_heads import (
     DeliveredPage,
@@ -28,85 +19,45 @@ from content.api.delivery.page_heads import (
     build_head,
     neighbour,
 )
+from content.api.delivery.post_statements import (
+    COLUMNS,
+    OF_PAGE,
+    published_statement,
+    variation_statement,
+)
 from content.document.post_fields import POST_FIELDS
-from content.models import Post, PostModule, PostTerm
+from content.models import Post
 from content.presenters.delivered_texts import StoredContent, TextFormat, present_stored
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
     build_disclosure,
-    disclosure_columns,
     texts_of,
 )
-from content.store.arms import PLACE_COLUMNS, Arm, parse_arms, running_arms
+from content.store.arms import Arm, parse_arms
 from content.store.linked_posts import Neighbour
-from content.store.media_usage import GLOBAL, POST
-from content.store.post_queries import WIRE_MODULE, published_posts
-from content.store.referenced_files import NO_FILES, parse_files, referenced_files
+from content.store.post_queries import published_posts
+from content.store.referenced_files import NO_FILES, parse_files
 from media.models import Asset
 from media.presenters import delivered_asset, site_image
 from proofroom.core.caching.cache_tags import marked_tags, tags_in_post, term_tag
 from proofroom.core.caching.content_tags import (
-    depend_on,
-    tag_of_group,
     tag_of_path,
     tag_of_post,
 )
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, instance_from_row
-from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue, rows_as_text
 from proofroom.core.json import JsonObject
-from proofroom.core.site_urls import PageLocation, home_path, locale_of, paths_above
+from proofroom.core.site_urls import PageLocation, home_path, paths_above
 from proofroom.definitions import taxonomies
 from proofroom.definitions.listings import term_list_path
-from proofroom.taxonomies.models import Term
 
-COLUMNS: Final[Mapping[str, str]] = {
-    **{name: name for name in ("id", "type", "locale", "status")},
-    **{field.name: field.column for field in POST_FIELDS.values() if field.delivered},
-    "customFields": "custom_fields",
-    "url": "path",
-    "createdAt": "created_at",
-    "updatedAt": "updated_at",
-    "publishedAt": "published_at",
-}
-"""Columns of a post by API name."""
-_NONE: Final = "[]"
 _ID_KINDS: Final = ("media", "post-reference")
-_TERM_COLUMNS: Final = ("id", "taxonomy", "slug", "name", "locale", "order_index")
 _ID_NAMES: Final = frozenset(
     {"id", *(name for name, field in POST_FIELDS.items() if field.kind in _ID_KINDS)}
 )
 _TIME_NAMES: Final = frozenset({"createdAt", "updatedAt", "publishedAt"})
 _AROUND: Final = frozenset({"ancestors", "seo"})
 """Fields that need the posts above the page."""
-_OF_PAGE: Final = frozenset({"disclosure", "seo"})
-"""Fields that are computed from the content of the post."""
-_OF_GROUP: Final = frozenset({"translations", "seo"})
-"""Fields that need the translations."""
-_GROUP: Final = CompiledQuery(
-    lambda post_id: (
-        published_posts()
-        .filter(
-            translation_group__in=published_posts().filter(pk=post_id).values("translation_group")
-        )
-        .order_by("-published_at", "id")
-        .values("id", "locale", "translation_group")
-    )
-)
-_FALLBACKS_AT: Final = CompiledQuery(
-    lambda paths: (
-        Post.objects.alive()
-        .filter(
-            translation_group__in=Post.objects.alive()
-            .filter(path__in=paths)
-            .values("translation_group")
-        )
-        .order_by("id")
-        .values(
-            "id", "path", "locale", "translation_group", "published_at", "status", "is_placeholder"
-        )
-    )
-)
 _MAX_PATHS_ABOVE: Final = 32
 _AROUND_POSTS: Final = CompiledQuery(
     lambda paths: (
@@ -116,8 +67,6 @@ _AROUND_POSTS: Final = CompiledQuery(
         .values("id", "locale", "title", "path", "translation_group")
     )
 )
-_MOST_SHAPES: Final = 100
-"""Number of field sets whose compiled statements are cached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +99,7 @@ def render_post(
     or `seo`, which name posts above the page; up to three more for the links and images in its texts.
     """
     shape = None if fields is None else frozenset(fields)
-    rows = _published(shape, "pk").rows(post_id)
+    rows = published_statement(shape, "pk").rows(post_id)
     return next(iter(_render(rows[:1], shape, text_format, variation)), None)
 
 
@@ -162,7 +111,7 @@ def render_post_at(
 ) -> RenderedAnswer | None:
     """Return the published post at a path, as `render_post` does."""
     shape = None if fields is None else frozenset(fields)
-    rows = _published(shape, "path").rows(path)
+    rows = published_statement(shape, "path").rows(path)
     return next(iter(_render(rows[:1], shape, text_format, variation)), None)
 
 
@@ -175,7 +124,7 @@ def render_posts(
     if not post_ids:
         return {}
     shape = None if fields is None else frozenset(fields)
-    rows = {row["original_id"]: row for row in _published(shape, "pk__in").rows(post_ids)}
+    rows = {row["original_id"]: row for row in published_statement(shape, "pk__in").rows(post_ids)}
     return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
 
 
@@ -189,61 +138,10 @@ def render_posts_at(
         return {}
     shape = None if fields is None else frozenset(fields)
     rows: dict[str, Row] = {}
-    for row in _published(shape, "path__in").rows(sorted(paths)):
+    for row in published_statement(shape, "path__in").rows(sorted(paths)):
         # As for a single path, visitors get the first of several posts.
         rows.setdefault(row["path"], row)
     return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
-
-
-def find_translation(post_id: UUID, locale: str | None, fallback: str) -> tuple[UUID, bool] | None:
-    """Return the id of a published post in a language, or else in the fallback, and True for the fallback.
-
-    `locale` None is the language of the post. None if the post is published in neither. One query.
-    """
-    rows = _GROUP.rows(post_id)
-    depend_on(*(tag_of_group(row["translation_group"]) for row in rows[:1]))
-    own = next((row["locale"] for row in rows if row["id"] == post_id), None)
-    by_locale = {row["locale"]: row["id"] for row in rows}
-    wanted = locale or own
-    if wanted in by_locale:
-        return by_locale[wanted], False
-    return (by_locale[fallback], True) if fallback in by_locale else None
-
-
-def find_fallbacks_at(paths: Collection[str], fallback: str) -> dict[str, UUID]:
-    """Return the id of the published post in the fallback language for paths where none is published, by path.
-
-    The translation of the post that was once published at the path, or else the post at the same path in the fallback
-    language. None if its group is published in the language of the path. One query for all paths.
-    """
-    others = {
-        path: home_path(fallback) + path.removeprefix(home_path(locale))
-        for path in paths
-        if (locale := locale_of(path)) != fallback and "\x00" not in path
-    }
-    if not others:
-        return {}
-    depend_on(*map(tag_of_path, {*others, *others.values()}))
-    rows = _FALLBACKS_AT.rows(sorted({*others, *others.values()}))
-    live = [row for row in rows if row["status"] == "published" and not row["is_placeholder"]]
-    in_language = {(row["translation_group"], row["locale"]) for row in live}
-    in_fallback = [row for row in live if row["locale"] == fallback]
-    # Only posts that were published once: a path must not tell that a draft is there.
-    groups = defaultdict[str, set[UUID]](set)
-    for row in rows:
-        if row["published_at"] is not None:
-            groups[row["path"]].add(row["translation_group"])
-    found: dict[str, UUID] = {}
-    for path, other in others.items():
-        candidates = [
-            (row["path"] == other, row["id"])
-            for row in in_fallback
-            if (row["path"] == other or row["translation_group"] in groups[path])
-            and (row["translation_group"], locale_of(path)) not in in_language
-        ]
-        if candidates:
-            found[path] = min(candidates)[1]
-    return found
 
 
 def _needs_around(fields: frozenset[str] | None) -> bool:
@@ -263,7 +161,7 @@ def _render(
     for post in _load_around(places) if _needs_around(fields) else ():
         around[post.path].append(post)
     has_texts = fields is None or not fields.isdisjoint(("modules", "customFields"))
-    has_page = fields is None or not fields.isdisjoint(_OF_PAGE)
+    has_page = fields is None or not fields.isdisjoint(OF_PAGE)
     bodies: list[str] = [one.content["body"] for one in shown]
     wires: list[JsonObject | None] = [orjson.loads(body) if has_page else None for body in bodies]
     # The metadata is of the stored texts.
@@ -303,7 +201,7 @@ def _shown(row: Row, fields: frozenset[str] | None, variation: str) -> _Shown:
     arms = parse_arms(row["arms"])
     arm = next((arm for arm in arms if arm.name == variation), None)
     # The variation may have been stopped between the two statements; then the original is shown.
-    rows = _variation(fields).rows(arm.post_id) if arm is not None else []
+    rows = variation_statement(fields).rows(arm.post_id) if arm is not None else []
     return _Shown(row, rows[0], arms, arm) if rows else _Shown(row, row, arms, None)
 
 
@@ -511,96 +409,3 @@ def _from_wire(value: Any, *, is_id: bool, is_time: bool) -> Any:
     if is_id:
         return UUID(value)
     return datetime.fromisoformat(value) if is_time else value
-
-
-@lru_cache(maxsize=_MOST_SHAPES)
-def _published(fields: frozenset[str] | None, column: str) -> CompiledQuery:
-    """Return the statement for published posts by `column`, with their running variations."""
-    identity = {"original_id": F("pk"), "arms": running_arms()}
-    return CompiledQuery(
-        lambda value: (
-            published_posts()
-            .filter(**{column: value})
-            .order_by("published_at", "pk")
-            .values("path", **_written(fields), **identity)
-        )
-    )
-
-
-@lru_cache(maxsize=_MOST_SHAPES)
-def _variation(fields: frozenset[str] | None) -> CompiledQuery:
-    """Return the statement for a running variation with its own content at the original's place."""
-    return CompiledQuery(
-        lambda post_id: (
-            Post.objects.running()
-            .filter(pk=post_id)
-            .values(**_written(fields, original="variation_of"))
-        )
-    )
-
-
-def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Combinable]:
-    """Return expressions for `body`, language and files of a post. `original` is the relation to the post of its
-    place."""
-    prefix = f"{original}__" if original else ""
-    values: dict[str, str | Combinable] = {
-        name: f"{prefix}{column}" if column in PLACE_COLUMNS else column
-        for name, column in COLUMNS.items()
-    }
-    others = published_posts().filter(translation_group=OuterRef(f"{prefix}translation_group"))
-    values["taxonomyTermIds"] = JSONRows(
-        PostTerm.objects.filter(post_id=OuterRef("pk"))
-        .order_by("term_id")
-        .values(entry=JSONValue("term_id"))
-    )
-    values["translations"] = JSONRows(
-        others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
-        .order_by("locale")
-        .values(entry=JSONObject(id="id", locale="locale", url="path"))
-    )
-    values["modules"] = JSONRows(
-        _placements().order_by("order_index", "id").values(entry=JSONObject(**WIRE_MODULE))
-    )
-    told: dict[str, Combinable] = {}
-    # Structured data discloses AI work, too.
-    if fields is None or not fields.isdisjoint(_OF_PAGE):
-        told = disclosure_columns()
-        if fields is not None:
-            # The share of AI is of the whole text, which these fields may not contain.
-            names = {"type", "customFields", "modules", *TEXT_COLUMNS}
-            names |= {*COLUMNS, "modules"} if "seo" in fields else set()
-            rest = JSONObject(**{name: values[name] for name in sorted(names - fields)})
-            told["rest"] = Cast(rest, TextField())
-    if fields is None or "terms" in fields:
-        terms = Term.objects.filter(post_terms__post=OuterRef("pk")).order_by("pk")
-        told["terms"] = rows_as_text(
-            terms.values(entry=JSONObject(**{name: name for name in _TERM_COLUMNS}))
-        )
-    told["others"] = (
-        rows_as_text(
-            others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
-            .order_by("locale")
-            .values(entry=JSONObject(id="id", locale="locale", title="title", path="path"))
-        )
-        if fields is None or not fields.isdisjoint(_OF_GROUP)
-        else Value(_NONE, TextField())
-    )
-    if fields is not None:
-        values = {name: value for name, value in values.items() if name in fields}
-    found: dict[str, Combinable] = {
-        "body": Cast(JSONObject(**values), TextField()),
-        "post_locale": F("locale"),
-        "post_type": F("type"),
-        "group_id": F(f"{prefix}translation_group"),
-        **told,
-    }
-    if fields is None or not fields.isdisjoint(("media", "seo")):
-        # `referenced_files` uses this inside another subquery, so the post is two levels up.
-        shared = _placements(OuterRef(OuterRef("pk"))).filter(instance__scope="global")
-        found["own_media"] = referenced_files(POST, holder_id=OuterRef("pk"))
-        found["shared_media"] = referenced_files(GLOBAL, holder_id__in=shared.values("instance_id"))
-    return found
-
-
-def _placements(post_id: OuterRef | None = None) -> models.QuerySet[PostModule]:
-    return PostModule.objects.filter(post_id=post_id or OuterRef("pk"))

@@ -155,14 +155,16 @@ class DeliveredViewSet(ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        if self.action is not None and declared_access(self, self.action) == PUBLIC:
-            known = self.parameters[self.action]
+        # "" for a method that is not allowed, which is refused next.
+        action = self.action_map.get(str(request.method).lower(), "")
+        if action and declared_access(self, action) == PUBLIC:
+            known = self.parameters[action]
             unknown = [
                 name
                 for name in request.query_params
                 if name not in known
                 and not is_ignored(name)
-                and not self.takes_parameter(self.action, name)
+                and not self.takes_parameter(action, name)
             ]
             refuse_names(unknown, sorted(known), self.suggest_parameter)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, reduce
 from typing import Any
@@ -14,6 +14,7 @@ from django.utils.translation import override
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.renderers import OpenApiYamlRenderer
 from drf_spectacular.utils import extend_schema
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 
 from proofroom.core.api.body import dumps
@@ -196,7 +197,7 @@ class DescriptionView(ThrottleFirstView):
     """A public description of the API, the same for all callers."""
 
     # The content is the same for all callers, so no account is looked up.
-    authentication_classes = ()
+    authentication_classes: Sequence[type[BaseAuthentication]] = ()
     permission_classes = ()
     content_negotiation_class = IgnoreAcceptNegotiation
 
