@@ -135,7 +135,7 @@ class ResolvedAnswer(TypedDict):
     translations: NotRequired[list[dict[str, Any]]]
     posts: NotRequired[
         Annotated[
-            list[SparseListedLivePost],  # type: ignore[valid-type]  # a class created at runtime
+            list[SparseListedLivePost],
             Field(description="The posts on the page of the list, newest first."),
         ]
     ]

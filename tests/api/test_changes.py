@@ -10,7 +10,6 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
-from content.api.delivery import changes
 from content.posts.trash import delete_post
 from content.store.live_changes import delete_old_changes
 from proofroom.core.models import LiveChange
@@ -20,11 +19,6 @@ from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 CHANGES = "/api/public/changes"
-
-
-@pytest.fixture(autouse=True)
-def answered_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta())
 
 
 def ask(**query: Any) -> Any:
@@ -132,24 +126,6 @@ def test_old_rows_are_deleted() -> None:
 
     assert delete_old_changes(days=30) == 1
     assert [row.tag for row in LiveChange.objects.all()] == ["new"]
-
-
-def test_rows_are_held_back_while_a_process_may_answer_the_earlier_content(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta(minutes=1))
-    old = LiveChange.objects.create(tag="old", at=timezone.now() - timedelta(minutes=2))
-    LiveChange.objects.create(tag="new")
-
-    begin = ask().json()["next"]
-    since = (timezone.now() - timedelta(minutes=5)).isoformat()
-    held = ask(since=since)
-    monkeypatch.setattr(changes, "SETTLED_AFTER", timedelta())
-
-    assert begin.startswith(f"c{old.pk}.")
-    assert [row["tag"] for row in held.json()["data"]] == ["old"]
-    for cursor in (begin, held.json()["next"]):
-        assert [row["tag"] for row in ask(since=cursor).json()["data"]] == ["new"]
 
 
 def test_a_cursor_of_lost_rows_is_gone() -> None:

@@ -146,11 +146,9 @@ def test_changes_are_told_when_the_replica_has_them(running: Running) -> None:
         replica.execute("SELECT pg_wal_replay_pause()")
         running.rename("Third")
         assert site.ask(DISPATCH) > int(ahead[1:].partition(".")[0])
-        until = time.monotonic() + 2.5  # longer than rows are held back
-        while time.monotonic() < until:
-            answer = visitor.get("/api/public/changes", params={"since": ahead}).json()
-            assert answer["data"] == []
-            ahead = answer["next"]
+        answer = visitor.get("/api/public/changes", params={"since": ahead}).json()
+        assert answer["data"] == []
+        ahead = answer["next"]
         # Of a row that only the primary has, as read while the replica did not answer.
         newest = f"c{site.ask(DISPATCH)}.{int(time.time())}"
         answer = visitor.get("/api/public/changes", params={"since": newest})

@@ -23,15 +23,12 @@ from proofroom.core.api.answer import Answer
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import moment_in
 from proofroom.core.api.schema import parameter_names, query_parameter
-from proofroom.core.caching.content_version_cache import LEASE_SECONDS
 from proofroom.core.database.replica import from_replica
 from proofroom.core.errors import Gone, RuleViolation, invalid
 from proofroom.core.models import LiveChange
 
 LIMIT: Final = 100
 MAX_LIMIT: Final = 1000
-SETTLED_AFTER: Final = timedelta(seconds=LEASE_SECONDS)
-"""Age from which rows are answered. Until then a process may still answer the content before the change."""
 _CURSOR: Final = re.compile(r"c([0-9]{1,18})\.([0-9]{1,11})", re.ASCII)
 _LIMIT: Final = re.compile(r"[1-9][0-9]{0,3}", re.ASCII)
 PARAMETERS: Final = [
@@ -94,7 +91,7 @@ class PublicChangeViewSet(DeliveredViewSet):
     permissions: ClassVar[dict[str, Declared]] = {"list": PUBLIC}
     parameters: ClassVar[dict[str, frozenset[str]]] = {"list": parameter_names(PARAMETERS)}
     cache_control = "no-store"
-    # Rows come a moment after the content, so that no state of the content has all of its rows.
+    # A worker adds the rows of a change after the change, so that no state of the content has all of its rows.
     is_cached = False
 
     @extend_schema(parameters=PARAMETERS, responses=LiveChangeListAnswer)
@@ -132,7 +129,7 @@ def _read(
     """Return the rows after a cursor or a time, and the cursor of the next call. Two queries."""
     # Both before the rows: a row that is added meanwhile is in the next answer.
     now = timezone.now()
-    newest = _last_row(LiveChange.objects.filter(at__lte=now - SETTLED_AFTER))
+    newest = _last_row(LiveChange.objects.all())
     rows = LiveChange.objects.filter(pk__lte=newest.row)
     if cursor is None:
         found = list(rows.filter(at__gt=since).order_by("pk")[:limit]) if since is not None else []

@@ -60,7 +60,7 @@ class ResolvedListAnswer(TypedDict):
     translations: list[ListTranslationAnswer]
     posts: NotRequired[
         Annotated[
-            list[SparseListedLivePost],  # type: ignore[valid-type]  # a class created at runtime
+            list[SparseListedLivePost],
             Field(description="The posts on the page, newest first. Of a single path only."),
         ]
     ]
