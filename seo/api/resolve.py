@@ -232,7 +232,7 @@ class ResolveViewSet(DeliveredViewSet):
         lists = find_lists({path: wanted}) if wanted is not None else {}
         if wanted is not None and path in lists:
             include = request.query_params.get("include")
-            posts_on_page, included_by_list = list_page_posts(
+            posts_on_page, related = list_page_posts(
                 wanted.listing,
                 wanted.page,
                 fields=fields,
@@ -243,10 +243,8 @@ class ResolveViewSet(DeliveredViewSet):
             if fallback is not None:
                 # The list is of one language.
                 posts_on_page = [{**post, IS_FALLBACK: False} for post in posts_on_page]
-            answer: dict[str, Any] = {**lists[path], "posts": posts_on_page}
-            if included_by_list is not None:
-                answer["included"] = included_by_list
-            return Response(answer)
+            answer = {**lists[path], "posts": posts_on_page}
+            return Response(answer if related is None else {**answer, "included": related})
         target = target_of(bare)
         if target is None:
             raise NotFound("Nothing is published at this path.")

@@ -16,7 +16,7 @@ from tests.contract.endpoint import SECRETS, Area, Endpoint, Names, areas, fille
 
 pytestmark = pytest.mark.django_db
 
-DELIVERY: Final = "/api/public/"
+DELIVERY: Final = ("/api/public/", "/api/menus/by-slug/", "/api/menus/<")
 LOOKUPS: Final = (
     "author__password__startswith=md5",
     "author__password__regex=.*",

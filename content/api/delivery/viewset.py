@@ -155,10 +155,8 @@ class DeliveredViewSet(ApiViewSet):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         super().initial(request, *args, **kwargs)
-        # "" for a method that is not allowed, which is refused next.
-        action = self.action_map.get(str(request.method).lower(), "")
-        if action and declared_access(self, action) == PUBLIC:
-            known = self.parameters[action]
+        known = self.parameters.get(self.action)
+        if known is not None and declared_access(self, self.action) == PUBLIC:
             unknown = [
                 name
                 for name in request.query_params
