@@ -339,10 +339,8 @@ def _with_moved_lists(
 
 
 def _shown_globals(slugs: Collection[str]) -> set[str]:
-    """Return the tags of the global modules that published posts place. The names of others are not public."""
-    placed = PostModule.objects.filter(
-        instance__global_slug__in=slugs, post__in=published_posts().order_by()
-    )
+    """Return the tags of the global modules that visitors see. The names of others are not public."""
+    placed = PostModule.objects.filter(instance__global_slug__in=slugs, post__in=shown_posts())
     names = placed.order_by().values_list("instance__global_slug", flat=True).distinct()
     return {global_tag(str(name)) for name in names}
 
@@ -412,8 +410,8 @@ def _linking_tags(paths: Collection[str]) -> list[str]:
 
 
 def _types_of(posts: Q) -> list[str]:
-    """Return the tags of the types of these published posts. Lists of a type show such posts."""
-    rows = published_posts().filter(posts).order_by("type", "locale")
+    """Return the tags of the types of these posts, of those that visitors see. Lists of a type show such posts."""
+    rows = shown_posts().filter(posts).order_by("type", "locale")
     return [type_tag(*row) for row in rows.values_list("type", "locale").distinct()]
 
 

@@ -15,6 +15,7 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, choice_schema, parameter_names, query_parameter
 from proofroom.core.caching.cache_tags import REDIRECTS, add_cache_tags
+from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from seo.models import RedirectType
 from seo.queries import followed_redirects
 from seo.redirect_rules import RULE_FORMATS, RuleFormat, redirect_rules
@@ -66,6 +67,8 @@ class PublicRedirectViewSet(DeliveredViewSet):
         format = choice_in(request, "format", _FORMATS) or JSON
         rows = followed_redirects()
         add_cache_tags(REDIRECTS)
+        # A published post replaces a redirect of its path, and a hidden one hides the redirects to it.
+        depend_on(tag_of_list(ANY_TYPE))
         if format != JSON:
             text = "".join(redirect_rules(rows, cast(RuleFormat, format)))
             return Response(text.encode(), content_type=_TEXT)

@@ -25,6 +25,7 @@ from content.store.content_links import update_global_links
 from content.store.live_changes import live_kinds
 from content.store.traffic import change_variation
 from forms.services.definitions import update_form
+from media.models import Asset
 from media.services.files import delete_asset, replace_file
 from media.services.update import update_asset
 from media.services.variants import request_variants
@@ -186,6 +187,34 @@ def shared_module() -> Work:
     return lambda: edit_global(actor=admin(), slug="letter", props={"title": "Changed"})
 
 
+def shared_module_of_a_variation() -> Work:
+    post = make.post()
+    made = create_variation(post_id=post.pk, variation="B", actor=admin())
+    change_variation(post_id=post.pk, variation_id=made.pk, actor=admin(), running=True)
+    made.refresh_from_db()
+    make.placed(made, make.global_module("letter"))
+    return lambda: edit_global(actor=admin(), slug="letter", props={"title": "Changed"})
+
+
+def last_use(*, featured: bool) -> Work:
+    values = {"featuredMediaId": str(make.image(alt_text="A cup").pk)} if featured else {}
+    post = make.post(**values)
+    if not featured:
+        make.placed(post, make.global_module("letter"))
+    return lambda: set_status(post_id=post.pk, status="draft", actor=admin())
+
+
+def publish_over_a_redirect() -> Work:
+    make.redirect("/blog/second", "/blog")
+    return create()
+
+
+def hide_a_target() -> Work:
+    post = make.post()
+    make.redirect("/old", post.path)
+    return lambda: set_status(post_id=post.pk, status="draft", actor=admin())
+
+
 def form() -> Work:
     make.form()
     make.added_module(make.post(), type="form", props={"form": "contact"})
@@ -251,8 +280,13 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "post where a global module links to": (linked_from_a_global_module, "post"),
     "move to where a text links to": (moved_to_a_linked_address, "move"),
     "global module": (shared_module, "global_module"),
+    "global module of a variation": (shared_module_of_a_variation, "global_module"),
+    "last use of a global module": (lambda: last_use(featured=False), "post"),
+    "last use of a file": (lambda: last_use(featured=True), "post"),
     "form": (form, "form"),
     "redirect": (lambda: redirect(is_deleted=False), "redirect"),
+    "post at the address of a redirect": (publish_over_a_redirect, "post"),
+    "unpublished target of a redirect": (hide_a_target, "post"),
     "deleted redirect": (lambda: redirect(is_deleted=True), "redirect"),
     "alternative text": (
         lambda: media(lambda id_: update_asset(asset_id=id_, actor=admin(), alt_text="A mug")),
@@ -295,7 +329,9 @@ def addresses() -> list[str]:
         *(f"{path}.md" for _, path in posts if path != "/"),
         *(f"/api/public/posts/{pk}" for pk, _ in posts),
         *(f"/api/public/posts/{pk}?include={INCLUDED}" for pk, _ in posts),
+        *(f"/api/public/posts/{pk}?variation=B" for pk, _ in posts),
         *(f"/api/public/resolve?path={path}" for _, path in posts),
+        *(f"/api/public/media/{pk}" for pk in Asset.objects.order_by("pk").values_list("pk", flat=True)),
         "/blog", "/blog/feed.xml", "/llms.txt", "/old", "/blog/second", "/blog/kaffee",
         "/api/public/posts", "/api/public/posts?type=blog&locale=de", "/api/public/posts?allLocales=true",
         *(

@@ -27,7 +27,12 @@ from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import parameter_names, query_parameter
 from proofroom.core.caching.cache_tags import add_cache_tags, global_tag
-from proofroom.core.caching.content_tags import depend_on, tag_of_media
+from proofroom.core.caching.content_tags import (
+    ANY_TYPE,
+    depend_on,
+    tag_of_list,
+    tag_of_media,
+)
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.errors import NotFound
 
@@ -95,7 +100,11 @@ class PublicGlobalViewSet(DeliveredViewSet):
         row = rows[0]
         assets = parse_files(row["own_media"])
         add_cache_tags(global_tag(row["global_slug"]))
-        depend_on(*(tag_of_media(asset.pk) for asset in assets.values()))
+        depend_on(
+            *(tag_of_media(asset.pk) for asset in assets.values()),
+            # A change of any post may be the end of its last use.
+            tag_of_list(ANY_TYPE),
+        )
         wire = {
             "id": row["id"],
             "slug": row["global_slug"],

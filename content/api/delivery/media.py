@@ -23,7 +23,12 @@ from proofroom.core.api.answer import described
 from proofroom.core.api.permissions import PUBLIC, Declared
 from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import parameter_names
-from proofroom.core.caching.content_tags import depend_on, tag_of_media
+from proofroom.core.caching.content_tags import (
+    ANY_TYPE,
+    depend_on,
+    tag_of_list,
+    tag_of_media,
+)
 from proofroom.core.database.compiled_queries import CompiledQuery, instance_from_row
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
@@ -69,7 +74,8 @@ class PublicMediaViewSet(DeliveredViewSet):
         if not rows:
             raise NotFound("No published content uses a file with that ID.")
         asset = instance_from_row(Asset, rows[0])
-        depend_on(tag_of_media(asset.pk))
+        # A change of any post may be the end of its last use.
+        depend_on(tag_of_media(asset.pk), tag_of_list(ANY_TYPE))
         return Response(
             {
                 "id": asset.pk,

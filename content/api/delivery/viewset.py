@@ -162,7 +162,7 @@ class DeliveredViewSet(ApiViewSet):
                 for name in request.query_params
                 if name not in known
                 and not is_ignored(name)
-                and not self.takes_parameter(action, name)
+                and not self.takes_parameter(self.action, name)
             ]
             refuse_names(unknown, sorted(known), self.suggest_parameter)
 
