@@ -10,6 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
+from content.models import Post
 from content.store.post_queries import published_posts
 from proofroom.core.batches import batches
 from proofroom.core.database.compiled_queries import CompiledQuery
@@ -18,10 +19,19 @@ from proofroom.core.site_urls import canonical_form
 from seo.models import Redirect
 from seo.redirect_paths import key_of
 
+
+def _open_redirects() -> QuerySet[Redirect]:
+    """Return the active redirects, without those to a post that is not published.
+
+    A post that was unpublished and then renamed would otherwise tell its new slug.
+    """
+    at_target = Post.objects.alive().filter(path=OuterRef("to_path"))
+    is_published = Exists(published_posts().filter(path=OuterRef("to_path")))
+    return Redirect.objects.filter(~Exists(at_target) | is_published, is_active=True)
+
+
 _AT: Final = CompiledQuery(
-    lambda key: Redirect.objects.filter(from_key=key, is_active=True).values(
-        "id", "to_path", "type"
-    )
+    lambda key: _open_redirects().filter(from_key=key).values("id", "to_path", "type")
 )
 
 
@@ -35,23 +45,23 @@ class RedirectTarget:
 
 
 def target_of(path: str) -> RedirectTarget | None:
-    """Return the target of the redirect at a path. One index lookup."""
+    """Return the target of the active redirect at a path; None for an unpublished post. One query."""
     rows = _AT.rows(key_of(canonical_form(path)))
     return RedirectTarget(rows[0]["id"], rows[0]["to_path"], rows[0]["type"]) if rows else None
 
 
 def followed_redirects() -> QuerySet[Redirect]:
-    """Return the active redirects by their source, without those at the address of a published post."""
+    """Return the redirects of visitors by their source, without those at the address of a published post."""
     shadowing = published_posts().filter(path=OuterRef("from_path"))
-    return Redirect.objects.filter(~Exists(shadowing), is_active=True).order_by("from_path", "id")
+    return _open_redirects().filter(~Exists(shadowing)).order_by("from_path", "id")
 
 
 def targets_of(paths: Collection[str]) -> dict[str, RedirectTarget]:
-    """Return the targets of active redirects, by canonical path. One query for 500 paths, none without paths."""
+    """Return the targets of redirects as `target_of` does, by canonical path. One query for 500 paths, none without paths."""
     by_key = {key_of(path): path for path in paths}
     found: dict[str, RedirectTarget] = {}
     for part in batches(sorted(by_key)):
-        rows = Redirect.objects.filter(from_key__in=part, is_active=True)
+        rows = _open_redirects().filter(from_key__in=part)
         for row in rows.values("id", "from_key", "to_path", "type"):
             target = RedirectTarget(row["id"], row["to_path"], row["type"])
             found[by_key[row["from_key"]]] = target

@@ -9,6 +9,8 @@ from urllib.parse import unquote
 import pytest
 from django.test import Client
 
+from content.models import Post
+from content.posts.publish import set_status
 from seo.models import Redirect
 from seo.redirect_paths import key_of
 from seo.redirect_rules import netlify_rule, nginx_rule
@@ -109,3 +111,28 @@ def test_a_new_redirect_is_in_the_next_answer() -> None:
     make.redirect("/old", "/new")
     assert paths("netlify") == paths("nginx") == 1
     assert Client().get(f"{REDIRECTS}?format=nginx")["ETag"]
+
+
+def test_no_redirect_tells_the_new_address_of_a_hidden_post() -> None:
+    post = make.post(slug="old")
+    make.redirect("/promo", "/blog/old")
+    set_status(post_id=post.pk, status="draft", actor=make.actor("admin"))
+    make.edited(post, {"slug": "secret-merger"})
+
+    assert ApiClient().read(REDIRECTS)["data"] == []
+    assert "secret" not in text("netlify") + text("nginx")
+    for path in ("/blog/old", "/promo"):
+        ApiClient().read(f"/api/public/resolve?path={path}", expect=404)
+        assert Client().get(path).status_code == 404
+    many = ApiClient().send("post", "/api/public/resolve", {"paths": ["/blog/old"]}).json()
+    assert many["data"] == {"/blog/old": {"type": "not_found"}}
+
+    set_status(post_id=post.pk, status="published", actor=make.actor("admin"))
+
+    assert [row["toPath"] for row in ApiClient().read(REDIRECTS)["data"]] == [post_path(post)] * 2
+    assert Client().get("/promo").headers["Location"] == "/blog/secret-merger"
+
+
+def post_path(post: Post) -> str:
+    post.refresh_from_db()
+    return post.path
