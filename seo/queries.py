@@ -57,7 +57,7 @@ def followed_redirects() -> QuerySet[Redirect]:
 
 
 def targets_of(paths: Collection[str]) -> dict[str, RedirectTarget]:
-    """Return the targets of redirects as `target_of` does, by canonical path. One query for 500 paths, none without paths."""
+    """Return the targets of redirects as `target_of` does, by canonical path. One query for 500 paths."""
     by_key = {key_of(path): path for path in paths}
     found: dict[str, RedirectTarget] = {}
     for part in batches(sorted(by_key)):
