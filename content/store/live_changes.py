@@ -9,11 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
+from functools import reduce
+from operator import or_
 from typing import Final, cast
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
-from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.utils import timezone
 
 from content.models import ContentLink, ModuleInstance, Post, PostModule, PostTerm
@@ -32,6 +35,7 @@ from proofroom.core.event_kinds import LIVE_CHANGED
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event, LiveChange
 from proofroom.core.outbox.live_effects import LiveEffect
+from proofroom.core.site_urls import home_path
 from proofroom.core.validation.input_validation import parse_uuid
 
 MAX_PATHS: Final = 100
@@ -44,10 +48,10 @@ _STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "var
 """Causes that say more than the others, if several events of a post become one."""
 _APPEARING: Final = frozenset({"post.created", "post.published", "post.restored", "post.moved"})
 """Events after which a post can be at an address where none was."""
-MAX_LINKING: Final = 500
-"""Posts and global modules whose links come to lead to a post, named by one `content.changed`."""
-_MAX_KEYS: Final = 5_000
-"""Values of one statement. SQLite limits the number of its parameters."""
+MAX_AFFECTED: Final = 500
+"""Posts and global modules that posts at new addresses change, named by one `content.changed`."""
+_ADDRESSES_AT_ONCE: Final = 200
+"""Addresses of one statement. SQLite limits the depth of its conditions."""
 _POST_KINDS: Final = (
     "post.created", "post.updated", "post.published", "post.deleted", "post.restored",
 )  # fmt: skip
@@ -346,7 +350,7 @@ def _shown_globals(slugs: Collection[str]) -> set[str]:
 
 
 def _related_tags(tags: Collection[str], appeared: Collection[str]) -> list[str]:
-    """Return the tags of what shows the things with these tags, and of what links to the addresses that appeared.
+    """Return the tags of what shows the things with these tags, and of what the addresses that appeared change.
 
     One query for each kind of thing.
     """
@@ -357,7 +361,7 @@ def _related_tags(tags: Collection[str], appeared: Collection[str]) -> list[str]
         if id_ is not None:
             ids.setdefault(kind, []).append(id_)
     slugs = [tag.removeprefix("global:") for tag in tags if tag.startswith("global:")]
-    found = _linking_tags(appeared)
+    found = _affected_tags(appeared)
     slugs += [tag.removeprefix("global:") for tag in found if tag.startswith("global:")]
     if "post" in ids:
         groups = Post.objects.filter(pk__in=ids["post"]).values("translation_group")
@@ -381,27 +385,34 @@ def _related_tags(tags: Collection[str], appeared: Collection[str]) -> list[str]
     return [tag for tag in dict.fromkeys(found) if tag not in tags]
 
 
-def _linking_tags(paths: Collection[str]) -> list[str]:
-    """Return the tags of the posts and global modules with links to these addresses, and of the types of the posts.
+def _affected_tags(paths: Collection[str]) -> list[str]:
+    """Return the tags of the posts and global modules that a post at these addresses changes, and of their types.
 
-    Such links get the reference to the post that is there now. More than `MAX_LINKING` are the tag of the whole site.
-    One query for 5,000 addresses, none without any.
+    Links to the addresses get the reference to the post that is there now, and pages below have one more ancestor.
+    More than `MAX_AFFECTED` are the tag of the whole site, and so is a home page, which is above all pages and names
+    the site. One query for 200 addresses, none without any.
     """
+    if not {home_path(locale) for locale in settings.CMS_ENV.locales}.isdisjoint(paths):
+        return [SITE]
     placed = PostModule.objects.filter(
-        instance=OuterRef("module"), post__in=published_posts().order_by()
+        instance=OuterRef("module"), post__in=shown_posts()
     )
     # Links that remember a post follow that post, not the address.
     links = ContentLink.objects.filter(
         Q(post__in=shown_posts()) | Exists(placed),
         kind=ContentLink.Kind.PATH,
         target_id__isnull=True,
-    )
+    ).order_by()
+    names = ("post_id", "post__type", "post__locale", "module__global_slug")
     found: dict[str, None] = {}
-    for part in batches(list(map(path_key, paths)), _MAX_KEYS):
-        rows = links.filter(key__in=part).order_by()
-        names = ("post_id", "post__type", "post__locale", "module__global_slug")
-        holders = list(rows.values_list(*names).distinct()[: MAX_LINKING + 1])
-        if len(holders) > MAX_LINKING:
+    for part in batches(paths, _ADDRESSES_AT_ONCE):
+        linking = links.filter(key__in=list(map(path_key, part))).values_list(*names)
+        below = reduce(or_, (Q(path__startswith=f"{path}/") for path in part))
+        pages = published_posts().filter(below).order_by()
+        no_slug = Value(None, output_field=CharField(max_length=100))
+        rows = linking.union(pages.values_list("pk", "type", "locale", no_slug))
+        holders = list(rows[: MAX_AFFECTED + 1])
+        if len(holders) > MAX_AFFECTED:
             return [SITE]
         for post_id, type_, locale, slug in holders:
             tags = (global_tag(slug),) if slug else (post_tag(post_id), type_tag(type_, locale))

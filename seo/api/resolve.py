@@ -218,6 +218,9 @@ class ResolveViewSet(DeliveredViewSet):
                 found = render_post(post_id, fields, text_format=text_format)
         if found is not None:
             depend_on(*found.depends_on)
+            if is_fallback:
+                # A post that is published at the path replaces it.
+                depend_on(tag_of_list(ANY_TYPE))
             body = found.body if fallback is None else with_fallback(found.body, is_fallback)
             if tree is None:
                 return Response({"type": "post", "post": orjson.Fragment(body)})

@@ -177,6 +177,23 @@ def moved_to_a_linked_address() -> Work:
     return lambda: make.edited(post, {"slug": "second"})
 
 
+def published_above_a_page() -> Work:
+    parent = page("about")
+    page("team", parent)
+    set_status(post_id=parent.pk, status="draft", actor=admin())
+    return lambda: set_status(post_id=parent.pk, status="published", actor=admin())
+
+
+def first_home_page() -> Work:
+    page("about")
+    return lambda: page("home")
+
+
+def post_in_place_of_a_fallback() -> Work:
+    make.post("Second", slug="second")
+    return lambda: make.post("Zweiter", slug="second", locale="de")
+
+
 def first_child() -> Work:
     parent = page("about")
     return lambda: page("team", parent)
@@ -276,6 +293,9 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "renamed term": (renamed_term, "term"),
     "newest post of a module": (listed_in_a_module, "post"),
     "first child": (first_child, "post"),
+    "publish above a page": (published_above_a_page, "post"),
+    "first home page": (first_home_page, "post"),
+    "post in place of a fallback": (post_in_place_of_a_fallback, "post"),
     "post where a text links to": (linked_from_a_text, "post"),
     "post where a global module links to": (linked_from_a_global_module, "post"),
     "move to where a text links to": (moved_to_a_linked_address, "move"),
@@ -341,6 +361,7 @@ def addresses() -> list[str]:
                          "include=media,terms,children,translations,modules.posts")
         ),
         "/api/public/terms", "/api/public/resolve?path=/old", "/api/public/resolve?path=/blog/second",
+        "/api/public/resolve?path=/de/blog/second&fallback=en",
         f"/api/public/posts?type=page&include={INCLUDED}", f"/api/public/posts?include={INCLUDED}",
         "/api/public/posts?locale=de&fallback=en", "/api/public/posts?fields=title,translations",
         "/api/public/posts?facets=terms,type",
@@ -500,7 +521,7 @@ def test_more_than_a_hundred_addresses_are_counted_and_cut(run_on_commit: RunOnC
 def test_links_of_too_many_posts_tell_the_whole_site(
     run_on_commit: RunOnCommit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("content.store.live_changes.MAX_LINKING", 2)
+    monkeypatch.setattr("content.store.live_changes.MAX_AFFECTED", 2)
     text = "See [this](/blog/second) and [that](/blog/third)."
     for number in range(2):
         make.post(f"Linking {number}", slug=f"linking-{number}", markdown=text)
