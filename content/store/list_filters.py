@@ -160,6 +160,11 @@ class Condition:
     operator: Operator
     values: tuple[FilterValue, ...]
 
+    @property
+    def subqueries(self) -> int:
+        """The number of its subqueries at most. PostgreSQL plans 10 in 50 ms, but 50 in 3 s and 100 in a minute."""
+        return len(self.values) if self.operator == "all" else 1
+
 
 def apply_conditions(posts: QuerySet[Post], conditions: Collection[Condition]) -> QuerySet[Post]:
     """Return the posts that meet all conditions. `ne` and `exists` false also match empty values."""

@@ -258,6 +258,18 @@ def test_facets_count_what_the_filters_leave() -> None:
     assert "facets" not in ask(per_page="1")
 
 
+def test_facets_of_no_posts_cost_no_query() -> None:
+    make.post("A", slug="a")
+    # PostgreSQL has no SQL for a condition that no number of the column can meet.
+    beyond = f"{LIST}?filter[orderIndex][gt]=999999999999999"
+
+    assert ApiClient().read(f"{beyond}&facets=terms,type")["facets"] == {"terms": [], "type": []}
+    answers.clear()
+    without = count_queries(ApiClient().read, beyond)
+    answers.clear()
+    assert count_queries(ApiClient().read, f"{beyond}&facets=terms,type") == without
+
+
 def test_a_facet_has_at_most_a_hundred_values() -> None:
     terms = [make.term(f"Term {number}") for number in range(101)]
     post = make.post()
@@ -343,6 +355,8 @@ def row_version(post: Post) -> int:
         ("ids=" + ",".join(["00000000-0000-4000-8000-000000000000"] * 101), "ids", "cost_exceeded"),
         ("filter[title][in]=" + ",".join("x" * 101), "filter[title][in]", "cost_exceeded"),
         ("filter[title][in]=" + "," * 100_000, "filter[title][in]", "cost_exceeded"),
+        ("filter[terms][all]=" + ",".join("x" * 11), "filter", "cost_exceeded"),
+        ("filter[title]=x&filter[terms][all]=" + ",".join("x" * 10), "filter", "cost_exceeded"),
         ("ordering=title,slug,orderIndex,parentId", "ordering", "cost_exceeded"),
         (
             "&".join(f"filter[title][{one}]=x" for one in ("eq", "ne", "in", "lt", "lte", "gt", "gte"))

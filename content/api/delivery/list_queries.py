@@ -193,9 +193,19 @@ def _conditions(filters: Mapping[str, str], post_type: str | None) -> tuple[Cond
     if not filters:
         return ()
     if len(filters) > MAX_CONDITIONS:
-        raise _too_dear("filter", f"At most {MAX_CONDITIONS} filters can be combined.")
+        raise _too_many_conditions()
     known = filterable_fields(post_type)
-    return tuple(_condition(name, text, known) for name, text in filters.items())
+    conditions = tuple(_condition(name, text, known) for name, text in filters.items())
+    if sum(condition.subqueries for condition in conditions) > MAX_CONDITIONS:
+        raise _too_many_conditions()
+    return conditions
+
+
+def _too_many_conditions() -> RuleViolation:
+    return _too_dear(
+        "filter",
+        f"At most {MAX_CONDITIONS} filters can be combined. Each value of [all] counts as one.",
+    )
 
 
 def _condition(name: str, text: str, known: Mapping[str, FilterField]) -> Condition:

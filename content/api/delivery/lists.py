@@ -94,8 +94,12 @@ def list_asked_posts(
     if query.facets and found is not None:
         matching = found.matching() if isinstance(found, RankedInstances) else found
         counts = {"terms": _count_terms, "type": _count_types}
-        ids = _ids_of(matching)
-        answer["facets"] = {name: counts[name](ids) for name in query.facets}
+        # Without posts there is nothing to count. The database may not even have SQL for the conditions, for example
+        # for a number that is larger than its column can hold.
+        ids = _ids_of(matching) if total.number else None
+        answer["facets"] = {
+            name: counts[name](ids) if ids is not None else [] for name in query.facets
+        }
     return answer
 
 
