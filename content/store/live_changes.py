@@ -394,9 +394,7 @@ def _affected_tags(paths: Collection[str]) -> list[str]:
     """
     if not {home_path(locale) for locale in settings.CMS_ENV.locales}.isdisjoint(paths):
         return [SITE]
-    placed = PostModule.objects.filter(
-        instance=OuterRef("module"), post__in=shown_posts()
-    )
+    placed = PostModule.objects.filter(instance=OuterRef("module"), post__in=shown_posts())
     # Links that remember a post follow that post, not the address.
     links = ContentLink.objects.filter(
         Q(post__in=shown_posts()) | Exists(placed),
