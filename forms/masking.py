@@ -7,6 +7,7 @@ addresses and numbers are found by their form, and values of masked fields where
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
@@ -19,7 +20,7 @@ from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.json import Json, JsonObject
 
-PersonalDataKind = Literal["name", "email", "phone", "address", "birthDate"]
+PersonalDataKind = Literal["name", "email", "phone", "address", "birthDate", "bankAccount"]
 PERSONAL_DATA_KINDS: Final[tuple[PersonalDataKind, ...]] = get_args(PersonalDataKind)
 _LABELS: Final[Mapping[PersonalDataKind, Promise]] = {
     "name": gettext_lazy("Names"),
@@ -27,6 +28,7 @@ _LABELS: Final[Mapping[PersonalDataKind, Promise]] = {
     "phone": gettext_lazy("Phone numbers"),
     "address": gettext_lazy("Postal addresses"),
     "birthDate": gettext_lazy("Dates of birth"),
+    "bankAccount": gettext_lazy("Bank accounts and cards"),
 }
 _BY_TYPE: Final[Mapping[str, PersonalDataKind]] = {"email": "email", "tel": "phone"}
 _CHOICES: Final = frozenset({"select", "checkbox"})
@@ -47,6 +49,13 @@ _WORDS: Final[Mapping[PersonalDataKind, frozenset[str]]] = {
             *("naissance", "nacimiento", "nascita"),
         }
     ),
+    "bankAccount": frozenset(
+        {
+            *("iban", "bic", "swift", "bank", "bankaccount", "accountnumber", "creditcard"),
+            *("cardnumber", "kontonummer", "bankverbindung", "kontoverbindung", "kreditkarte"),
+            *("kreditkartennummer", "kartennummer"),
+        }
+    ),
     "address": frozenset(
         {
             *("address", "street", "zip", "zipcode", "postcode", "postal", "city", "town"),
@@ -64,14 +73,33 @@ _WORDS: Final[Mapping[PersonalDataKind, frozenset[str]]] = {
     ),
 }
 _SPLIT: Final = re.compile(r"(?<=[a-z])(?=[A-Z])|[\W_\d]+")
-# Begins only after a separator, so that long words take linear time.
+# Begins only after a separator, so that long words take linear time. Signs of Markdown are separators.
 _EMAIL: Final = re.compile(
-    r"(?<![^\s@<>\"',;:()])[^\s@<>\"',;:()]+@[^\s@<>\"',;:()]+\.[^\s@<>\"',;:().]+"
+    r"(?<![^\s@<>\"',;:()|\[\]{}*`])[^\s@<>\"',;:()|\[\]{}*`]+"
+    r"@[^\s@<>\"',;:()|\[\]{}*`]+\.[^\s@<>\"',;:().|\[\]{}*`]+"
 )
+# An underscore may be the emphasis of Markdown, so it ends a number.
 _PHONE: Final = re.compile(
     # Not a date such as 01.02.2026.
-    r"(?<![\w.,-])(?!\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b)"
-    r"(?:\(?(?:\+|00?)\d[\d\s()/.-]{5,}\d|\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4})(?!\w)"
+    r"(?<![^\W_])(?<![.,-])(?!\d{1,2}[./-]\d{1,2}[./-]\d{2,4}\b)"
+    r"(?:\(?(?:\+|00?)\d[\d\s()/.\u2010-\u2013-]{5,}\d"
+    r"|(?:1[\s.-])?\(?\d{3}\)?[\s.-]\d{3}[\s.-]\d{4})(?![^\W_])"
+)
+# In blocks of four, as on paper, or without spaces. Not in capitals, each block needs a digit, so that the next word
+# is not one.
+_BLOCK: Final = r"[\s-]?(?:[A-Z\d]{4}|(?=[A-Za-z]{0,3}\d)[A-Za-z\d]{4})"
+_REST: Final = r"[\s-]?(?:[A-Z\d]{1,3}|(?=[A-Za-z]{0,2}\d)[A-Za-z\d]{1,3})"
+_BANK_ACCOUNT: Final = re.compile(
+    rf"(?<![^\W_])(?:[A-Za-z]{{2}}\d{{2}}[\s-]?[A-Za-z\d]{{4}}"
+    rf"(?:(?:{_BLOCK}){{2,6}}(?:{_REST})?|{_BLOCK}{_REST})"
+    # The number of a card.
+    r"|[3-6]\d{3}(?:[\s-]?\d{4}){2}[\s-]?\d{3,4})(?![^\W_])"
+)
+_PATTERNS: Final[tuple[tuple[PersonalDataKind, re.Pattern[str]], ...]] = (
+    ("email", _EMAIL),
+    # Before phone numbers, which a part of an account number looks like.
+    ("bankAccount", _BANK_ACCOUNT),
+    ("phone", _PHONE),
 )
 _SHORTEST: Final = 3
 """Shorter values of masked fields are not searched for in other texts."""
@@ -154,11 +182,7 @@ class _TextMask:
     def __init__(
         self, repeated: Mapping[str, PersonalDataKind], kinds: Collection[str], found: set[str]
     ) -> None:
-        self._patterns: list[tuple[PersonalDataKind, re.Pattern[str]]] = []
-        if "email" in kinds:
-            self._patterns.append(("email", _EMAIL))
-        if "phone" in kinds:
-            self._patterns.append(("phone", _PHONE))
+        self._patterns = [(kind, pattern) for kind, pattern in _PATTERNS if kind in kinds]
         # Longest first, so that a whole name is one placeholder.
         for text in sorted(repeated, key=len, reverse=True):
             pattern = re.compile(rf"(?<!\w){re.escape(text)}(?!\w)", re.IGNORECASE)
@@ -167,10 +191,21 @@ class _TextMask:
 
     def apply(self, value: Json) -> Json:
         if isinstance(value, Mapping):
-            return {name: self.apply(item) for name, item in value.items()}
+            found: JsonObject = {}
+            seen: Counter[str] = Counter()
+            for name, item in value.items():
+                # A caller's object may have addresses as its names.
+                masked = self._text(name)
+                seen[masked] += 1
+                number = f" {seen[masked]}" if seen[masked] > 1 else ""
+                found[f"{masked}{number}"] = self.apply(item)
+            return found
         if isinstance(value, list):
             return [self.apply(item) for item in value]
-        if not isinstance(value, str) or value in _PLACEHOLDERS:
+        return self._text(value) if isinstance(value, str) else value
+
+    def _text(self, value: str) -> str:
+        if value in _PLACEHOLDERS:
             return value
         for kind, pattern in self._patterns:
             value, count = pattern.subn(_placeholder(kind), value)

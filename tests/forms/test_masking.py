@@ -19,6 +19,7 @@ FIELDS: Any = [
     {"name": "phone", "label": "Phone", "type": "tel"},
     {"name": "street", "label": "Street", "type": "text"},
     {"name": "born", "label": "Geburtsdatum", "type": "date"},
+    {"name": "account", "label": "Your IBAN", "type": "text"},
     {"name": "topic", "label": "Topic", "type": "select", "options": ["Name change", "Order"]},
     {"name": "message", "label": "Message", "type": "textarea"},
 ]
@@ -28,6 +29,7 @@ ANSWERS: Any = {
     "phone": "+49 30 1234567",
     "street": "Lindenallee 5",
     "born": "1990-04-01",
+    "account": "DE89370400440532013000",
     "topic": "Name change",
     "message": (
         "I am ana kovač of Lindenallee 5. Write to ANA@example.org or to max@firm.example, "
@@ -47,6 +49,7 @@ def test_each_kind_is_replaced_in_its_field_and_wherever_it_is_repeated() -> Non
         "phone": "[phone]",
         "street": "[address]",
         "born": "[birthDate]",
+        "account": "[bankAccount]",
         "topic": "Name change",
         "message": (
             "I am [name] of [address]. Write to [email] or to [email], "
@@ -62,11 +65,18 @@ def test_only_the_chosen_kinds_are_replaced(kind: str) -> None:
 
     assert found.kinds == {kind}
     changed = {name for name, value in found.answers.items() if value != ANSWERS[name]}
-    own = {"name": "full_name", "email": "email", "phone": "phone", "address": "street"}
-    assert own.get(kind, "born") in changed
+    own = {
+        "name": "full_name",
+        "email": "email",
+        "phone": "phone",
+        "address": "street",
+        "birthDate": "born",
+        "bankAccount": "account",
+    }
+    assert own[kind] in changed
     # The name is also a part of the address.
     repeating = {"message", "email"} if kind == "name" else {"message"}
-    assert changed - {own.get(kind, "born")} - repeating == set()
+    assert changed - {own[kind]} - repeating == set()
 
 
 def test_nothing_is_changed_without_kinds() -> None:
@@ -126,7 +136,44 @@ def test_nested_answers_are_masked_too() -> None:
     assert found.kinds == {"email", "name", "phone"}
 
 
-@pytest.mark.parametrize("text", ["a" * 10_000, "a" * 5_000 + "@" + "." * 5_000])
+@pytest.mark.parametrize(
+    ("text", "masked"),
+    [
+        ("[Ana](mailto:ana@example.org)", "[Ana](mailto:[email])"),
+        ("**ana@example.org** or `max@firm.example`", "**[email]** or `[email]`"),
+        ("|ana@example.org|max@firm.example|", "|[email]|[email]|"),
+        ('{"to": "ana@example.org"}', '{"to": "[email]"}'),
+        ("[call](tel:+49301234567)", "[call](tel:[phone])"),
+        ("_0171 1234567_ or **+49 30 123456**", "_[phone]_ or **[phone]**"),
+        ("+49\N{NON-BREAKING HYPHEN}30\N{NON-BREAKING HYPHEN}1234567", "[phone]"),
+        ("1-555-123-4567", "[phone]"),
+        ("IBAN DE89 3704 0044 0532 0130 00, thanks", "IBAN [bankAccount], thanks"),
+        ("de89370400440532013000 and more", "[bankAccount] and more"),
+        ("GB82 WEST 1234 5698 7654 32", "[bankAccount]"),
+        ("AT61 1904 3002 3457 3201 please", "[bankAccount] please"),
+        ("NO93 8601 1117 947", "[bankAccount]"),
+        ("card 4111 1111 1111 1111", "card [bankAccount]"),
+        ("On 01.02.2026 at 12:30, order 4711, 12 bags", None),
+        ("Model AB12 CDEF, 250 g, EAN 4006381333931", None),
+    ],
+)
+def test_masks_in_markdown_and_text(text: str, masked: str | None) -> None:
+    found = mask_answers("gone", {"note": text}, PERSONAL_DATA_KINDS)
+
+    assert found.answers == {"note": masked or text}
+
+
+def test_names_within_an_object_are_masked() -> None:
+    guests = {"ana@example.org": "yes", "max@firm.example": "no", "both": "maybe"}
+
+    found = mask_answers("gone", {"guests": guests}, PERSONAL_DATA_KINDS)
+
+    assert found.answers == {"guests": {"[email]": "yes", "[email] 2": "no", "both": "maybe"}}
+
+
+@pytest.mark.parametrize(
+    "text", ["a" * 10_000, "a" * 5_000 + "@" + "." * 5_000, "DE89 " + "1234 " * 2_000]
+)
 def test_long_words_take_linear_time(text: str) -> None:
     begin = time.process_time()
 

@@ -87,7 +87,7 @@ def test_what_was_read_can_be_put_back_with_a_change(admin: ApiClient) -> None:
         "mediaModel": "",
         "fallbackProvider": "",
         "fallbackModel": "",
-        "maskedPersonalData": ["name", "email", "phone", "address", "birthDate"],
+        "maskedPersonalData": ["name", "email", "phone", "address", "birthDate", "bankAccount"],
         "version": 2,
     }
     again = admin.send("PUT", SETTINGS, {"textProvider": "google"})
