@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun
-from agents_app.runs.labels import format_duration, format_money, format_tokens
+from agents_app.runs.labels import format_duration, format_money, format_tokens, tool_label
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.models import Event
 
@@ -26,6 +26,7 @@ __all__ = [
     "is_demo",
     "model_label",
     "state_badge",
+    "target_label",
     "tokens_of_answer",
 ]
 _DEMO: Final = "demo"
@@ -68,6 +69,11 @@ def model_label(run: AgentRun) -> str:
     if is_demo(run):
         return _("Demo (no AI)")
     return " ".join(part for part in (run.provider, run.model) if part)
+
+
+def target_label(kind: str, target: str) -> str:
+    """Return what a reaction of a type calls: the title of a tool, or a host."""
+    return tool_label(target) if kind == "mcp_tool" else target
 
 
 def tokens_of_answer(most: int | None) -> str:

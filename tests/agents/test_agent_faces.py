@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from agents_app.admin.field_labels import field_type_label, path_label
 from agents_app.definitions import agents as definitions
 from agents_app.models import AgentRun, AgentSwitch
 from agents_app.runs import execution
@@ -17,6 +18,7 @@ from agents_app.runs.creation import create_run
 from proofroom.accounts.models import User
 from proofroom.accounts.services.agents import ensure_agent_user
 from proofroom.core.models import Event
+from proofroom.definitions import FieldType
 from tests import make
 from tests.agents.asking import KEY
 from tests.agents.environment import set_env, write_agent
@@ -175,8 +177,46 @@ def test_the_pages_show_the_file_and_never_a_key(
 def test_the_page_says_what_an_agent_may_propose(signed_in: Any) -> None:
     page = signed_in().get(f"{LIST}illustrator/change/").content.decode()
 
-    assert '<span class="path">post.featuredMediaId</span>' in page
-    assert "post.featuredMediaId, post.customFields.*, module.*" in page
+    assert '<span title="post.featuredMediaId">Featured image</span>' in page
+    assert '<span title="post.customFields.*">All custom fields</span>' in page
+    assert '<span title="module.*">All fields of modules</span>' in page
+    assert '<span title="media">Fields of the type Media</span>' in page
+
+
+@pytest.mark.parametrize(
+    ("path", "label"),
+    [
+        ("post.metaTitle", "Meta title"),
+        ("modules.*", "All modules"),
+        ("module.hero.*", "Hero"),
+        ("module.hero.title", "Hero › Title"),
+        ("module.faq.items.0.question", "Questions and answers › Questions › 1 › Question"),
+        ("module.gone.title", "gone › title"),
+        ("post.gone", "gone"),
+    ],
+)
+def test_fields_have_labels(path: str, label: str) -> None:
+    assert path_label(path) == label
+
+
+def test_every_field_type_has_a_label() -> None:
+    assert [name for name in get_args(FieldType) if field_type_label(name) == name] == []
+    assert field_type_label("gone") == "gone"
+
+
+def test_a_reaction_shows_the_title_of_its_tool(signed_in: Any, agents_dir: Path) -> None:
+    text = KEYED.replace(
+        "reactions:\n",
+        "reactions:\n  - {type: mcp_tool, trigger: on_success, config: {toolName: list_agents}}\n",
+    )
+    (agents_dir / "keyed.md").write_text(text.replace("user:pass@", ""))
+    definitions.reload()
+
+    page = signed_in().get(f"{LIST}keyed/change/").content.decode()
+
+    assert '<td class="path" title="list_agents">' in page
+    assert ">list_agents<" not in page
+    assert "if the run succeeds" in page
 
 
 def test_broken_files_are_named_on_the_page(signed_in: Any, agents_dir: Path) -> None:

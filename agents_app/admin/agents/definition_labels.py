@@ -12,13 +12,21 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from agents_app.admin.labels import SCOPE_LABELS, format_money, state_badge, tokens_of_answer
+from agents_app.admin.field_labels import limits_of, path_label
+from agents_app.admin.labels import (
+    SCOPE_LABELS,
+    format_money,
+    state_badge,
+    target_label,
+    tokens_of_answer,
+)
 from agents_app.agent_status import Agent, AgentAccount, ResolvedProvider
 from agents_app.ai_settings import provider_label
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.definitions.schema import AgentDefinition, OpenEndedContext, Reaction
 from agents_app.providers.vendors import all_vendors
 from agents_app.reactions.dispatch import target_of
+from agents_app.rehearsal import CERTAINTY_LABELS, Certainty
 from agents_app.runs.queries import AcceptanceRate
 from proofroom.core.admin.labels import switch_badge
 from proofroom.core.i18n import in_words
@@ -33,11 +41,14 @@ _ACCOUNTS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class ScopeLabels:
-    """The labels of one scope of an agent. `allowed`: the fields it may propose; empty for all."""
+    """The labels of one scope of an agent. `allowed`: the fields it may propose; empty for all.
+
+    Both lists have labels with the names in the agent's file.
+    """
 
     label: str
-    limits: str
-    allowed: str
+    limits: list[tuple[str, str]]
+    allowed: list[tuple[str, str]]
     order: int
     is_on: bool
 
@@ -48,8 +59,8 @@ def row_of(found: Agent) -> dict[str, Any]:
         "scopes": [
             ScopeLabels(
                 str(SCOPE_LABELS[entry.scope]),
-                ", ".join((*entry.field_types, *entry.field_keys, *entry.form_slugs)),
-                ", ".join(entry.allowed_fields or ()),
+                limits_of(entry),
+                [(path_label(path), path) for path in entry.allowed_fields or ()],
                 entry.order,
                 entry.enabled,
             )
@@ -117,8 +128,9 @@ def reaction_of(item: Reaction) -> dict[str, str]:
         condition = f"{item.condition.field} {item.condition.operator.replace('_', ' ')} {value}"
     return {
         "type": reaction_label(item.type),
-        "target": target_of(item) or "CHAT_WEBHOOK_URL",
-        "when": item.trigger.replace("_", " "),
+        "target": target_label(item.type, target_of(item)) or "CHAT_WEBHOOK_URL",
+        "name": target_of(item),
+        "when": str(CERTAINTY_LABELS[Certainty(item.trigger)]),
         "condition": condition,
     }
 

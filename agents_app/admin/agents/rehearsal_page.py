@@ -11,12 +11,13 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.labels import SCOPE_LABELS, format_money, format_tokens
+from agents_app.admin.labels import SCOPE_LABELS, format_money, format_tokens, target_label
 from agents_app.admin.run_dialog.start import posts_to_choose
 from agents_app.definitions.agents import all_agents
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.definitions.schema import EVENT_SCOPES, Scope
 from agents_app.rehearsal import CERTAINTY_LABELS, PlannedRun, Rehearsal, rehearse
+from agents_app.runs.labels import tool_label
 from content.models import Post
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
@@ -80,7 +81,11 @@ def rehearsal_rows(found: Rehearsal) -> list[RunRow]:
                 "tokens": format_tokens(tokens)
             }
         reactions = [
-            (reaction_label(one.type), one.target, str(CERTAINTY_LABELS[one.when]))
+            (
+                reaction_label(one.type),
+                target_label(one.type, one.target),
+                str(CERTAINTY_LABELS[one.when]),
+            )
             for one in run.reactions
         ]
         rows.append(RunRow(run, _cause(run), str(CERTAINTY_LABELS[run.when]), cost, reactions))
@@ -92,7 +97,7 @@ def _cause(run: PlannedRun) -> str:
         return _("Started by hand or by another system")
     if run.cause in list(Scope):
         return str(SCOPE_LABELS[Scope(run.cause)])
-    return _("Reaction: %(tool)s") % {"tool": run.cause}
+    return _("Reaction: %(tool)s") % {"tool": tool_label(run.cause)}
 
 
 def total_cost(found: Rehearsal) -> str:

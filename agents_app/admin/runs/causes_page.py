@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.labels import actor_label, agent_name
+from agents_app.admin.labels import actor_label, agent_name, target_label
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.reactions.outcomes import outcome_of
 from agents_app.runs.causes import Cause, causes_of_post, causes_of_run
@@ -106,7 +106,7 @@ def _node(
         return CauseNode(
             kind="reaction",
             kind_label=str(_KINDS["reaction"]),
-            label=f"{reaction_label(reaction.kind)} {reaction.target}".strip(),
+            label=f"{reaction_label(reaction.kind)} {target_label(reaction.kind, reaction.target)}".strip(),
             at=reaction.created_at,
             status=status,
             status_label=in_words(status),

@@ -12,10 +12,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET
 
-from agents_app.admin.labels import actor_label, agent_name
+from agents_app.admin.labels import actor_label, agent_name, target_label
 from agents_app.definitions.reaction_type import reaction_label
 from agents_app.models import AgentRun
 from agents_app.reactions.outcomes import outcome_of, reactions_of
+from agents_app.rehearsal import CERTAINTY_LABELS, Certainty
 from agents_app.runs.chain import ChainLink, chain_of
 from agents_app.runs.queries import find_run, run_messages
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
@@ -45,6 +46,8 @@ def story_context(request: HttpRequest, run: AgentRun) -> dict[str, Any]:
         (
             row,
             reaction_label(row.kind),
+            target_label(row.kind, row.target),
+            str(CERTAINTY_LABELS[Certainty(row.trigger)]),
             outcome_of(row),
             reverse("admin:proofroom_webhooks_delivery_change", args=[row.delivery_id])
             if row.delivery_id is not None and may_see_calls
