@@ -7,8 +7,11 @@ from typing import Any
 
 from django.utils import timezone
 
-from agents_app.models import AgentBatch, AgentRun, RunReaction
+from agents_app.definitions.agents import get_agent
+from agents_app.models import AgentBatch, AgentRun, ChampionChallenger, Evaluation, RunReaction
+from agents_app.runs.prompt import save_prompt_version
 from content.models import Post
+from proofroom.core.json import JsonObject
 from tests import make
 
 LONG = (
@@ -110,6 +113,68 @@ def _reactions(to: AgentRun) -> None:
         attempts=5,
         error="There is no post of that id.",
     )
+
+
+def evaluation(of: AgentRun) -> Evaluation:
+    """Create a finished evaluation with a challenger, whose answers to one run differ in every way."""
+    agent = get_agent(of.agent_id)
+    assert agent is not None
+    digest = save_prompt_version(agent)
+    ChampionChallenger.objects.create(
+        agent_id=of.agent_id, challenger_model="openai:gpt-example", share=20, set_at=timezone.now()
+    )
+    made = Evaluation.objects.create(
+        agent_id=of.agent_id,
+        model="openai:gpt-example",
+        champion={"model": "demo:demo", "prompt": digest},
+        challenger={"model": "openai:gpt-example", "prompt": digest},
+        budget=Decimal(1),
+        spent=Decimal("0.0134"),
+        state="done",
+        why="The budget is used up.",
+        total=2,
+        done=1,
+        by_name="admin",
+    )
+    approved = {"post.metaTitle": "Filter coffee by hand", "post.metaDescription": LONG}
+    decided: JsonObject = {"approved": {**approved}, "rejected": ["post.excerpt"]}
+    made.items.create(
+        position=0,
+        run=of,
+        state="done",
+        decided=decided,
+        champion=_answer({**approved}, "same", agrees=True),
+        challenger=_answer(
+            {"post.metaTitle": "Coffee by hand, filtered", "post.excerpt": "Now."},
+            "different",
+            agrees=False,
+        ),
+    )
+    left = "It would cost more than is left of the budget."
+    made.items.create(position=1, run=of, state="left", decided=decided, why=left)
+    return made
+
+
+def _answer(values: JsonObject, outcome: str, *, agrees: bool) -> JsonObject:
+    paths = ("post.metaTitle", "post.metaDescription", "post.excerpt")
+    return {
+        "values": values,
+        "paths": [
+            {
+                "path": path,
+                "decision": "rejected" if path == "post.excerpt" else "approved",
+                "outcome": outcome if path in values else "missing",
+                "agrees": agrees,
+                "distance": 0.5,
+                "heldOut": path == "post.metaTitle",
+            }
+            for path in paths
+        ],
+        "failedChecks": [] if agrees else ["seoTitle"],
+        "cost": 0.0134,
+        "seconds": 1.5,
+        "error": "" if agrees else "The answer ended too early.",
+    }
 
 
 def batch(post: Post) -> AgentBatch:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from django.apps import apps
 from django.test import Client
 
-from agents_app.models import AgentBatch, AgentRun
+from agents_app.models import AgentBatch, AgentRun, PromptVersion
+from content.layers import reject
 from content.models import Layer, ModuleInstance, Post, Replacement, UrlPattern
 from content.modules.module_groups import create_group
 from content.posts.trash import delete_post
@@ -40,8 +41,12 @@ def everything() -> Post:
     admin = make.actor("admin")
     post = coffee()
     make.staged(post, {"title": "Staged by a person"}, layer=Layer.REVIEW)
-    agents_scene.story(post)
+    agents_scene.evaluation(agents_scene.story(post))
     agents_scene.batch(post)
+    decided = make.post("Water and minerals")
+    make.staged(decided, {"excerpt": "Hard water makes coffee flat."})
+    note = "We say mineral-rich, not hard."
+    reject(post_id=decided.pk, layer=Layer.AI_REVIEW, actor=admin, note=note)
     make.post("Repairs", type="page", parentId=str(make.post("Services", type="page").pk))
     make.image()
     make.form()
@@ -87,6 +92,7 @@ def paths(post: Post) -> list[str]:
         "delivery_id": Delivery.objects.first(),
         "webhook_id": Webhook.objects.first(),
         "agent_id": "seo-specialist",
+        "digest": PromptVersion.objects.first(),
         "workflow_id": "review-waiting",
         "page": "editors",
         "brief_id": Brief.objects.get(),
@@ -110,6 +116,9 @@ def paths(post: Post) -> list[str]:
         f"{shared}compare/?from={first.pk}&to={newest.pk}",
         f"{shared}restore/{first.pk}/",
         f"/admin/proofroom_briefs/brief/{Brief.objects.get().pk}/compare/?from=1&to=2",
+        "/admin/quality/?agent=seo-specialist",
+        "/admin/agents_app/agentswitch/rehearsal/"
+        f"?post={post.pk}&start=event:post.create-translation",
     ]
     return asked + [
         "/admin/" + re.sub(r"<(\w+)>", lambda found: values.get(found[1], found[1]), _own(address))
