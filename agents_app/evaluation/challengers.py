@@ -85,9 +85,9 @@ def promote_version(
 ) -> ChampionChallenger | None:
     """Make a version the champion, which answers instead of the agent's file; None: the file answers again.
 
-    Needs an ended evaluation of this version that has enough decisions to tell and does not find it worse
-    (`RuleViolation`, `evaluation_needed`), or the word of a person (`is_confirmed`). A challenger of the
-    same version ends. The champion ends with the next change of model or prompt in the agent's file.
+    Needs an ended evaluation of this version against the present champion that has enough decisions to tell
+    and does not find it worse (`RuleViolation`, `evaluation_needed`), or the word of a person
+    (`is_confirmed`). A challenger of the same version ends. The champion ends with the next change of model or prompt in the agent's file.
     Raises `NotFound`, and `RuleViolation` by `champion.model` or `.prompt`.
     """
     agent = _editable_agent(agent_id, actor)
@@ -183,21 +183,32 @@ def _deciding_evaluation(
     *,
     is_confirmed: bool,
 ) -> Evaluation | None:
-    """Return the latest evaluation of the version. Raises `RuleViolation` if it does not decide."""
-    changed = with_version(load_versions(agent).champion, version.model, prompt)
-    asked = AskedVersion(changed, choose_provider(changed.llm_config, agent.id))
+    """Return the latest evaluation of the version against the champion.
+
+    Raises `RuleViolation` if it does not decide.
+    """
+    champion = load_versions(agent).champion
     # Compared by what answered, because an empty model means the present one of its time.
-    wanted = description_of(asked)
+    wanted = _describe(with_version(champion, version.model, prompt))
     ended = Evaluation.objects.filter(agent_id=agent.id, state=JobState.DONE, brief="")
-    latest = next(
-        (job for job in ended.order_by("-created_at", "pk")[:50] if job.challenger == wanted), None
-    )
-    figures = report_of(latest).everything if latest is not None else None
+    of_version = [
+        job for job in ended.order_by("-created_at", "pk")[:50] if job.challenger == wanted
+    ]
+    try:
+        present = _describe(champion)
+    except ProviderError:  # what cannot answer cannot be compared
+        present = {}
+    latest = next((job for job in of_version if job.champion == present), None)
     if is_confirmed:
         return latest
+    figures = report_of(latest).everything if latest is not None else None
     if figures is None or figures.verdict in ("too_few", "worse"):
-        raise RuleViolation(_why_needed(figures), code=NEEDED)
+        raise RuleViolation(_why_needed(figures, is_outdated=bool(of_version)), code=NEEDED)
     return latest
+
+
+def _describe(agent: AgentDefinition) -> JsonObject:
+    return description_of(AskedVersion(agent, choose_provider(agent.llm_config, agent.id)))
 
 
 def _require_evaluation(
@@ -214,7 +225,13 @@ def _require_evaluation(
         raise invalid("challenger.share", text, code=NEEDED) from None
 
 
-def _why_needed(figures: PartFigures | None) -> str:
+def _why_needed(figures: PartFigures | None, *, is_outdated: bool) -> str:
+    """Return why an evaluation is needed. `is_outdated`: the version was compared with an earlier champion."""
+    if figures is None and is_outdated:
+        return _(
+            "This version was compared with an earlier one, not with the one that answers now. "
+            "Evaluate it again, or confirm that you vouch for it."
+        )
     if figures is None:
         return _(
             "This version was not evaluated yet. Evaluate it first, or confirm that you vouch for it."

@@ -24,6 +24,7 @@ from agents_app.runs.creation import start_dry_run
 from agents_app.runs.estimates import estimate
 from agents_app.runs.execution import execute_run
 from agents_app.runs.prompt import prompt_version
+from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
 from tests import make
 from tests.agents.asking import execute
@@ -205,14 +206,16 @@ def test_the_key_of_an_agents_file_goes_to_no_other_provider(openai: Any) -> Non
     assert config_with_model(config, CHEAP).api_key == "s"
 
 
-def evaluated(gained: int, both: int, lost: int = 0) -> Evaluation:
+def evaluated(
+    gained: int, both: int, lost: int = 0, champion: JsonObject | None = None
+) -> Evaluation:
     """Store an evaluation of the cheap model with these decisions, one a run."""
     run = execute(make.post())
     agent = _agent()
     job = Evaluation.objects.create(
         agent_id=AGENT,
         model=CHEAP,
-        champion={"model": "x", "prompt": "y"},
+        champion=champion or {"model": "openai:gpt-6.1-terra", "prompt": prompt_version(agent)},
         challenger={"model": CHEAP, "prompt": prompt_version(agent)},
         budget=Decimal(1),
         state="done",
@@ -312,6 +315,18 @@ def test_an_evaluation_decides(
         True,
     )
     assert execute(make.post("Another")).model == "gpt-4.1-mini"
+
+
+def test_an_evaluation_against_an_earlier_champion_does_not_decide(openai: Any) -> None:
+    openai(Reply(output=FIRST))
+    evaluated(0, 40, champion={"model": "openai:gpt-4.1", "prompt": "ffffffffffff"})
+
+    answer = change({"champion": {"model": CHEAP}})
+
+    assert (answer.status_code, answer.json()["code"]) == (422, "evaluation_needed")
+    assert "compared with an earlier one" in answer.json()["error"]
+    confirmed = change({"champion": {"model": CHEAP, "confirmed": True}}).json()
+    assert confirmed["champion"]["evaluation"] is None
 
 
 def test_the_word_of_a_person_promotes_and_ends_the_same_challenger(openai: Any) -> None:

@@ -13,7 +13,7 @@ from agents_app.admin.quality.labels import field_title
 from agents_app.definitions.agents import get_agent
 from agents_app.definitions.versions import load_versions
 from agents_app.evaluation.runner import EVALUATIONS
-from agents_app.models import AgentRun, Evaluation
+from agents_app.models import AgentRun, ChampionChallenger, Evaluation
 from tests import make
 from tests.agents.asking import execute
 from tests.agents.evaluation.conftest import FIRST, OTHER, decide
@@ -154,12 +154,14 @@ def test_the_challenger_is_set_and_ended_on_the_page_of_versions(
         "action": "challenge",
         "challenger-model": CHEAP,
         "challenger-prompt": "",
-        "challenger-share": 100,
+        "challenger-share": 99,
     }
 
     assert client.post(address, sent).status_code == 302
 
-    assert versions().share == 100
+    assert versions().share == 99
+    # Every run is in the share, so that the next one shows the challenger.
+    ChampionChallenger.objects.update(share=100)
     agent = client.get(reverse("admin:agents_app_agentswitch_change", args=[AGENT]))
     assert "gpt-4.1-mini" in agent.content.decode()
     run = execute(make.post())
