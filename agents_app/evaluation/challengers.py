@@ -87,8 +87,8 @@ def promote_version(
 
     Needs an ended evaluation of this version against the present champion that has enough decisions to tell
     and does not find it worse (`RuleViolation`, `evaluation_needed`), or the word of a person
-    (`is_confirmed`). A challenger of the same version ends. The champion ends with the next change of model or prompt in the agent's file.
-    Raises `NotFound`, and `RuleViolation` by `champion.model` or `.prompt`.
+    (`is_confirmed`). A challenger of the same version ends. The champion ends with the next change of model
+    or prompt in the agent's file. Raises `NotFound`, and `RuleViolation` by `champion.model` or `.prompt`.
     """
     agent = _editable_agent(agent_id, actor)
     if version is not None and not (version.model or version.prompt):

@@ -2,7 +2,8 @@
 
 Words are compared as a whole, without regard to case, and with the endings of the language: a rule for "user" also
 finds "users". A term in capitals, or one that differs from its preferred form in case only, is compared with its
-case. Addresses and mailboxes in a text are skipped.
+case. A term without letters and digits, such as "!!" or "&", is found wherever it stands. Addresses and mailboxes
+in a text are skipped.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ def find_terms(text: str, brief: EffectiveBrief, language: str) -> list[TermHit]
         return []
     words = _TextWords(text, language)
     allowed = (term.preferred for term in brief.terms if term.preferred)
-    covered = {
-        at
+    kept = [
+        place
         for phrase in (*allowed, *brief.protected_names)
-        for begin, end in words.find(phrase, has_case=True)
-        for at in range(begin, end)
-    }
+        for place in words.find(phrase, has_case=True)
+    ]
+    covered = {at for begin, end in kept for at in range(begin, end)}
     found: list[TermHit] = []
     for term in brief.terms:
         if not (term.forbidden or term.preferred):
@@ -60,8 +61,10 @@ def find_terms(text: str, brief: EffectiveBrief, language: str) -> list[TermHit]
         for place in words.find(term.term, has_case=has_case):
             if not covered.issuperset(range(*place)):
                 found.append(words.hit(kind, place, term.term, term.preferred))
+        found += words.find_signs(kind, term.term, kept, term.preferred)
     for phrase in brief.never:
         found += (words.hit("never", place, phrase) for place in words.find(phrase))
+        found += words.find_signs("never", phrase, kept)
     for name in brief.protected_names if not text.isupper() else ():
         for place in words.find(name):
             if not covered.issuperset(range(*place)):
@@ -87,6 +90,7 @@ class _TextWords:
         for address in find_addresses(text):
             # Spaces of the same length keep the places of the other words.
             text = text.replace(address.text, " " * len(address.text))
+        self._without_addresses = text
         matches = list(_TOKEN.finditer(text))
         self._words = [match[0] for match in matches]
         self._spans = [match.span() for match in matches]
@@ -126,6 +130,22 @@ class _TextWords:
             if at >= after and self._is_at(at, wanted, has_case=has_case):
                 yield at, end
                 after = end
+
+    def find_signs(
+        self, kind: TermKind, phrase: str, kept: Iterable[Place], instead: str = ""
+    ) -> Iterator[TermHit]:
+        """Yield the violations of a phrase without letters and digits; none for a phrase with words.
+
+        `kept`: the places of phrases that stay as they are, with their signs.
+        """
+        if _words_of(phrase):
+            return
+        spans = [(self._spans[begin][0], self._spans[end - 1][1]) for begin, end in kept]
+        at = self._without_addresses.find(phrase)
+        while at >= 0:
+            if not any(start <= at < end for start, end in spans):
+                yield TermHit(kind, phrase, phrase, instead, at)
+            at = self._without_addresses.find(phrase, at + len(phrase))
 
     def hit(self, kind: TermKind, place: Place, term: str, instead: str = "") -> TermHit:
         """Return the violation at a place."""

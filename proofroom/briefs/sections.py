@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from django.conf import settings
+
+_ORIGIN: Final = re.compile(r"\Ahttps?://[^/?#]*", re.IGNORECASE)
+"""The beginning of a whole address, as editors paste it."""
 
 
 def normalize_section(path: str) -> str:
-    """Return the path without its query, the language and slashes at its ends: `/de/guides/` becomes `guides`."""
-    bare = path.strip().partition("?")[0].partition("#")[0]
+    """Return the path without host, query, language and slashes at its ends: `/de/guides/` becomes `guides`."""
+    bare = _ORIGIN.sub("", path.strip()).partition("?")[0].partition("#")[0]
     parts = [part for part in bare.split("/") if part]
     if parts and parts[0] in settings.CMS_ENV.locales:
         del parts[0]

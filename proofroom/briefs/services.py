@@ -203,6 +203,7 @@ def _set_fields(row: Brief, values: Mapping[str, Json]) -> None:
     _refuse_duplicates("terms", [term["term"] for term in row.terms], ".term")
     _refuse_duplicates("protectedNames", row.protected_names)
     _refuse_duplicates("never", row.never)
+    _refuse_contradictions(row)
     size = sum(_length(getattr(row, name)) for name in FIELDS)
     if size > CHARACTERS_MAX:
         raise invalid(
@@ -233,6 +234,28 @@ def _refuse_duplicates(name: str, values: Sequence[str], end: str = "") -> None:
                 _("“%(value)s” is in the list already.") % {"value": value[:80]},
             )
         seen.add(value)
+
+
+def _refuse_contradictions(row: Brief) -> None:
+    """Refuse rules that no text can follow. Agents would read both, and the check would find neither."""
+    replaced = {
+        term["term"] for term in row.terms if term.get("forbidden") or term.get("preferred")
+    }
+    for place, term in enumerate(row.terms):
+        preferred = term.get("preferred", "")
+        if preferred in replaced:
+            raise invalid(
+                f"terms.{place}.preferred",
+                _("“%(term)s” is itself a term to avoid. Name a term that texts may use.")
+                % {"term": preferred},
+            )
+    for place, name in enumerate(row.protected_names):
+        if name in replaced:
+            raise invalid(
+                f"protectedNames.{place}",
+                _("“%(term)s” is also a term to avoid. Remove it from one of the lists.")
+                % {"term": name},
+            )
 
 
 def _save(row: Brief) -> None:

@@ -33,6 +33,8 @@ def brief(name: str, **values: Json) -> Brief:
         ("/guides/coffee/", "guides/coffee"),
         ("//guides//coffee?x=1#y", "guides/coffee"),
         ("/de/guides", "guides"),
+        ("https://www.example.com/de/guides/coffee?x=1", "guides/coffee"),
+        ("HTTPS://example.com", ""),
         ("de", ""),
         ("/", ""),
         ("", ""),

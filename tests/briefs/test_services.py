@@ -161,6 +161,15 @@ def test_a_brief_cannot_move_to_a_taken_place():
         ({"terms": [{"term": "a"}, {"term": " a "}]}, "terms.1.term"),
         ({"protectedNames": ["A", "B", "A"]}, "protectedNames.2"),
         ({"never": ["x", "x"]}, "never.1"),
+        ({"terms": [{"term": "a", "preferred": "a", "forbidden": True}]}, "terms.0.preferred"),
+        (
+            {"terms": [{"term": "a", "preferred": "b"}, {"term": "b", "forbidden": True}]},
+            "terms.0.preferred",
+        ),
+        (
+            {"terms": [{"term": "A", "forbidden": True}], "protectedNames": ["B", "A"]},
+            "protectedNames.1",
+        ),
         ({"terms": [{"term": f"{n}", "note": "x" * 300} for n in range(100)]}, "body"),
     ],
 )

@@ -50,6 +50,23 @@ def test_english(text: str, found: list[str]) -> None:
     assert [hit.found for hit in find_terms(text, BRIEF, "en")] == found
 
 
+def test_signs_are_found_anywhere() -> None:
+    brief = EffectiveBrief(
+        terms=(BriefTerm("&", preferred="and", forbidden=True),),
+        never=("!!",),
+        protected_names=("Kettle & Spoke",),
+    )
+
+    hits = find_terms(
+        "Tea & milk!!! By Kettle & Spoke. At https://example.com/?a=1&b=2", brief, "en"
+    )
+
+    assert [(hit.kind, hit.found, hit.instead, hit.start) for hit in hits] == [
+        ("forbidden", "&", "and", 4),
+        ("never", "!!", "", 10),
+    ]
+
+
 @pytest.mark.parametrize(
     ("text", "found"),
     [
