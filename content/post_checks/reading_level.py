@@ -20,8 +20,19 @@ TARGETS: Final = {"A1": 90.0, "A2": 80.0, "B1": 60.0, "B2": 50.0, "C1": 30.0, "C
 """Lowest reading ease by level of the Common European Framework, which defines no formula: the steps come from
 Flesch's table, from "very easy" (90) over "standard" (60) to "difficult" (30).
 """
+READER_AGES: Final = ((11, 90.0), (12, 80.0), (13, 70.0), (15, 60.0), (18, 50.0))
+"""Lowest reading ease up to an age, by Flesch's table of school grades. Texts for older readers may be difficult."""
 _LEVEL: Final = re.compile(r"(?<!\w)[ABC][12](?!\w)")
-_NUMBER: Final = re.compile(r"(?<![\w.,])(100|\d{1,2})(?!\w|\s?%|[.,]\d)")
+_EASE: Final = re.compile(
+    r"\b(?:Flesch|Amstad|ease|Lesbarkeit)\b\D{0,30}(100|\d{1,2})(?!\w|\s?%|[.,]\d)", re.IGNORECASE
+)
+# Numbers within a sentence mean something else: "at most 15 words a sentence".
+_EASE_ALONE: Final = re.compile(r"\s*(100|\d{1,2})\s*\Z")
+_AGE: Final = re.compile(
+    r"(?:\bage[sd]?|\balter(?: von)?)(?: of)?\s(\d{1,2})(?!\w|[.,]\d)"
+    r"|(?<![\w.,])(\d{1,2})[\s-]?(?:year|jahr|jähr)",
+    re.IGNORECASE,
+)
 
 
 class ReadingLevel(PostCheck):
@@ -62,11 +73,14 @@ def target_of(subject: CheckSubject) -> float:
 
 
 def read_target(text: str) -> float | None:
-    """Return the reading ease that a brief names, such as "B1" or "Flesch 60"; None if it names none."""
+    """Return the reading ease that a brief names, such as "B1", "age 12" or "Flesch 60"; None if it names none."""
     if level := _LEVEL.search(text):
         return TARGETS[level[0]]
-    number = _NUMBER.search(text)
-    return float(number[0]) if number else None
+    if age := _AGE.search(text):
+        years = int(age[1] or age[2])
+        return next((ease for most, ease in READER_AGES if years <= most), USUAL_TARGET)
+    ease = _EASE_ALONE.match(text) or _EASE.search(text)
+    return float(ease[1]) if ease else None
 
 
 def _ease_of(subject: CheckSubject) -> float | None:

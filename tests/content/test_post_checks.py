@@ -218,9 +218,24 @@ def test_the_target_of_the_reading_level_comes_from_the_brief_then_from_the_type
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("B1", 60), ("CEFR A2 or easier", 80), ("Flesch 65", 65), ("plain words", None), ("20 % less", None)],
-)  # fmt: skip
-def test_a_brief_names_its_reading_level_as_a_level_or_a_number(text, expected):
+    [
+        ("B1", 60),
+        ("CEFR A2 or easier", 80),
+        ("Flesch 65", 65),
+        ("A reading ease of at least 100", 100),
+        ("55", 55),
+        ("plain words", None),
+        ("20 % less", None),
+        ("At most 15 words a sentence", None),
+        ("B1: understandable at the age of 12.", 60),
+        ("Understandable at the age of 12", 80),
+        ("for 14-year-olds", 60),
+        ("ab 13 Jahren", 70),
+        ("Zehnjährige", None),
+        ("adults, aged 30 or more", 30),
+    ],
+)
+def test_a_brief_names_its_reading_level_as_a_level_an_age_or_a_number(text, expected):
     assert read_target(text) == expected
 
 
