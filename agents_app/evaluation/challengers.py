@@ -26,7 +26,6 @@ from proofroom.core.json import JsonObject
 
 NEEDED: Final = "evaluation_needed"
 _EDIT: Final = "agents.edit"
-_ALL_RUNS: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +42,8 @@ def set_challenger(
 ) -> ChampionChallenger | None:
     """Give a version `share` percent of the agent's runs; None ends the challenge.
 
-    A share of 100 replaces the champion, so it needs an evaluation as a promotion does. Runs that exist
-    already are answered by the version that their share gives them. Raises `NotFound`, and `RuleViolation`
-    by `challenger.model`, `.prompt` or `.share`.
+    Runs that exist already are answered by the version that their share gives them. Raises `NotFound`,
+    and `RuleViolation` by `challenger.model`, `.prompt` or `.share`.
     """
     agent = _editable_agent(agent_id, actor)
     if version is None:
@@ -65,8 +63,6 @@ def set_challenger(
     row.challenger_model, row.challenger_prompt, row.share = model, prompt, share
     if (row.challenger_model, row.challenger_prompt_id, row.share) == before:
         return row
-    if version is not None and share == _ALL_RUNS:
-        _require_evaluation(agent, version, prompt)
     row.set_at, row.updated_by_id = timezone.now() if share else None, actor.user.pk
     row.save()
     payload: JsonObject = {
@@ -209,20 +205,6 @@ def _deciding_evaluation(
 
 def _describe(agent: AgentDefinition) -> JsonObject:
     return description_of(AskedVersion(agent, choose_provider(agent.llm_config, agent.id)))
-
-
-def _require_evaluation(
-    agent: AgentDefinition, version: NewVersion, prompt: PromptVersion | None
-) -> None:
-    """Raise `RuleViolation` unless an evaluation lets the version answer all runs."""
-    try:
-        _deciding_evaluation(agent, version, prompt, is_confirmed=False)
-    except RuleViolation:
-        text = _(
-            "With a share of 100, the champion answers no run. Choose at most 99, evaluate this "
-            "version first, or promote it."
-        )
-        raise invalid("challenger.share", text, code=NEEDED) from None
 
 
 def _why_needed(figures: PartFigures | None, *, is_outdated: bool) -> str:

