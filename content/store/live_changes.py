@@ -419,7 +419,7 @@ def _affected_tags(paths: Collection[str]) -> list[str]:
 
 
 def _types_of(posts: Q) -> list[str]:
-    """Return the tags of the types of these posts, of those that visitors see. Lists of a type show such posts."""
+    """Return the tags of the types of the posts among these that visitors see. Lists of a type show such posts."""
     rows = shown_posts().filter(posts).order_by("type", "locale")
     return [type_tag(*row) for row in rows.values_list("type", "locale").distinct()]
 

@@ -41,7 +41,7 @@ _IN_LIST = {
     "postgresql": ("= ANY(", ")"),
     "sqlite": ("IN (SELECT value FROM json_each(", "))"),
 }
-"""What stands around the parameter of a list instead of `IN (` and `)`."""
+"""The SQL before and after the parameter of a list, instead of `IN (` and `)`."""
 
 
 @dataclass(frozen=True, slots=True)
