@@ -220,8 +220,10 @@ def _rebuild_posts(ids: Sequence[UUID]) -> None:
 def _rebuild_modules() -> None:
     modules = list(ModuleInstance.objects.globals().order_by("pk").select_for_update(of=("self",)))
     wanted = {module.pk: collect_module_links(module.type, module.props) for module in modules}
-    ContentLink.objects.filter(module__isnull=False).exclude(module__in=list(wanted)).delete()
-    _drop_unchanged(wanted, ContentLink.objects.filter(module__isnull=False))
+    of_modules = ContentLink.objects.filter(module__isnull=False)
+    # Not by `wanted`: a module that was created meanwhile has links of its own.
+    of_modules.exclude(module__in=ModuleInstance.objects.globals().order_by().values("pk")).delete()
+    _drop_unchanged(wanted, of_modules.filter(module__in=list(wanted)))
     _insert(row for id_, links in wanted.items() for row in _rows_of_module(id_, links))
 
 

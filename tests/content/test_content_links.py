@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from io import StringIO
 
@@ -13,7 +14,9 @@ from content.models import ContentLink, Layer, ModuleInstance, Post
 from content.modules.global_modules import create_global, delete_global, edit_global
 from content.posts.copy import copy_page
 from content.posts.trash import delete_post, purge_trash
+from content.store import content_links
 from content.store.content_links import needs_rebuild, rebuild_links, url_key
+from proofroom.core.json import Json
 from tests import make
 from tests.queries import count_queries
 
@@ -116,3 +119,21 @@ def test_the_index_can_be_rebuilt():
     rebuild_links()  # rows that are right stay
     assert set(ContentLink.objects.filter(post=post).values_list("pk", flat=True)) == ids
     assert ModuleInstance.objects.globals().count() == 1
+
+
+def test_a_rebuild_leaves_the_links_of_a_module_that_was_created_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    make.global_module("first")
+
+    def collect(type: str, props: Mapping[str, Json]) -> list[content_links.LinkValue]:
+        new = make.global_module("second")
+        ContentLink.objects.create(
+            module=new, path="props.ctaUrl", kind=ContentLink.Kind.PATH, href="/a", key="a"
+        )
+        return []
+
+    monkeypatch.setattr(content_links, "collect_module_links", collect)
+    content_links.rebuild_links()
+
+    assert ContentLink.objects.filter(module__global_slug="second").count() == 1
