@@ -44,7 +44,7 @@ _CHANGES_LOCK: Final = 7_304_020
 """Key of the PostgreSQL advisory lock for new rows."""
 _BATCH_RANGE: Final = 5_000
 """Ids between the first and the last event of posts that moved together, at most."""
-_STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
+_CAUSE_PRECEDENCE: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
 """Causes that say more than the others, if several events of a post become one."""
 _APPEARING: Final = frozenset({"post.created", "post.published", "post.restored", "post.moved"})
 """Events after which a post can be at an address where none was."""
@@ -63,7 +63,7 @@ def live_kinds() -> list[str]:
 
 
 @dataclass(slots=True)
-class _Told:
+class _MergedEffects:
     """The merged effects of one cause. Dicts, because they have an order and no duplicates."""
 
     tags: dict[str, None] = field(default_factory=dict)
@@ -137,7 +137,7 @@ def record_live_changes(events: Sequence[Event]) -> None:
     outbox.insert_with_deliveries(rows)
 
 
-def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
+def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _MergedEffects]:
     """Return the effects by cause. All effects on a post have one cause."""
     found = list(effects)
     causes: dict[UUID, str] = {}
@@ -147,13 +147,15 @@ def _merge(effects: Iterable[tuple[Event, LiveEffect]]) -> dict[str, _Told]:
             causes[event.post_id] = min(
                 (effect.cause, known or effect.cause),
                 key=lambda cause: (
-                    _STRONGEST.index(cause) if cause in _STRONGEST else len(_STRONGEST)
+                    _CAUSE_PRECEDENCE.index(cause)
+                    if cause in _CAUSE_PRECEDENCE
+                    else len(_CAUSE_PRECEDENCE)
                 ),
             )
-    told: dict[str, _Told] = {}
+    told: dict[str, _MergedEffects] = {}
     for event, effect in found:
         cause = causes[event.post_id] if event.post_id is not None else effect.cause
-        told.setdefault(cause, _Told()).add(event, effect)
+        told.setdefault(cause, _MergedEffects()).add(event, effect)
     return told
 
 
