@@ -153,3 +153,11 @@ def test_counts_and_lists_are_those_of_the_language_that_is_asked_for() -> None:
     assert row("?slug=hot&locale=de") == ("/de/blog/tags/hot", 1)
     for url in ("/blog/tags/hot", "/de/blog/tags/hot"):
         assert Client().get(url).status_code == 200
+
+
+def test_a_wrong_id_is_not_called_too_many() -> None:
+    wrong = read("?ids=1").json()
+    many = read(f"?ids={','.join([str(uuid4())] * 101)}").json()
+
+    assert (wrong["code"], many["code"]) == ("invalid", "cost_exceeded")
+    assert "IDs (UUIDs) of terms" in wrong["details"]["ids"][0]

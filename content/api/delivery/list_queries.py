@@ -139,7 +139,7 @@ def parse_list_query(request: HasQuery) -> ListQuery:
     if "filter" in query:
         raise invalid("filter", "Write filter[<field>][<operator>]=<value>.")
     filters = {name: text for name, text in query.items() if name.startswith("filter[")}
-    ids = _ids(query["ids"]) if "ids" in query else None
+    ids = parse_ids(query["ids"], "posts") if "ids" in query else None
     order = _order(query, post_type)
     size = page_of(request).size if ids is None else min(page_of(request).size, len(ids))
     return ListQuery(
@@ -163,13 +163,12 @@ def _too_dear(parameter: str, message: str) -> RuleViolation:
     return invalid(parameter, message, code="cost_exceeded")
 
 
-def _ids(text: str) -> tuple[UUID, ...]:
-    names = _split(text, "ids")
-    found = [parse_uuid(name.strip()) for name in names]
-    ids = tuple(dict.fromkeys(id_ for id_ in found if id_ is not None))
+def parse_ids(text: str, of: str) -> tuple[UUID, ...]:
+    """Return the distinct ids in a parameter `ids`, of posts or terms. Raises `RuleViolation`."""
+    found = [parse_uuid(name.strip()) for name in _split(text, "ids")]
     if None in found:
-        raise invalid("ids", "ids must be IDs (UUIDs) of posts with commas between them.")
-    return ids
+        raise invalid("ids", f"ids must be IDs (UUIDs) of {of} with commas between them.")
+    return tuple(dict.fromkeys(id_ for id_ in found if id_ is not None))
 
 
 def _split(text: str, parameter: str) -> list[str]:

@@ -15,6 +15,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from content.api.delivery.list_queries import MAX_VALUES, parse_ids
 from content.api.delivery.viewset import DeliveredViewSet
 from content.models import PostTerm
 from content.store.post_queries import published_posts
@@ -27,19 +28,17 @@ from proofroom.core.caching.cache_tags import add_cache_tags, term_tag
 from proofroom.core.caching.content_tags import ANY_TYPE, depend_on, tag_of_list
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.database.id_filters import find_by_id
-from proofroom.core.errors import NotFound, invalid
-from proofroom.core.validation.input_validation import parse_uuid
+from proofroom.core.errors import NotFound
 from proofroom.definitions import post_types, taxonomies
 from proofroom.definitions.listings import term_list_path
 from proofroom.taxonomies.models import SLUG_MAX, Term, TermAnswer
 from proofroom.taxonomies.rules import MAX_TERM_DEPTH
 
-_MAX_IDS: Final = 100
 PARAMETERS: Final = [
     query_parameter("taxonomy", "The taxonomy; all without it."),
     query_parameter("locale", "The language; terms of every language are included."),
     query_parameter("slug", "The slug of the term.", {"type": "string", "maxLength": SLUG_MAX}),
-    query_parameter("ids", "Ids of terms with commas between them, at most 100."),
+    query_parameter("ids", f"Ids of terms with commas between them, at most {MAX_VALUES}."),
     *PAGES,
 ]
 
@@ -172,10 +171,5 @@ def _filtered(request: Request) -> QuerySet[Term]:
         # PostgreSQL refuses NUL characters in a query.
         rows = rows.filter(slug=slug) if "\x00" not in slug else rows.none()
     if "ids" in query:
-        # One more than allowed is enough to be refused.
-        names = query["ids"].split(",", _MAX_IDS + 1)
-        ids = [id_ for id_ in map(parse_uuid, map(str.strip, names)) if id_ is not None]
-        if len(names) > _MAX_IDS or len(ids) < len(names):
-            raise invalid("ids", f"ids names at most {_MAX_IDS} terms, with commas between them.")
-        rows = rows.filter(pk__in=ids)
+        rows = rows.filter(pk__in=parse_ids(query["ids"], "terms"))
     return rows
