@@ -107,16 +107,14 @@ def _label(change: Change, view: LayerView, names: Mapping[str, str]) -> str:
 
 
 def advice_by_path(
-    links: Iterable[ReviewerLink], layer: str, seen: Mapping[str, str]
+    links: Iterable[ReviewerLink], seen: Mapping[str, str]
 ) -> dict[str, list[ReviewerAdvice]]:
     """Return the advice on changes that are still as the reviewer saw them, by path.
 
-    `seen` are the fingerprints of the changes of the layer.
+    `seen` are the fingerprints of the changes of a layer. Advice on a proposal follows it from AI Review to Review.
     """
     found: dict[str, list[ReviewerAdvice]] = {}
     for link in links:
-        if link.layer != layer:
-            continue
         for advice in link.advice.all():
             if seen.get(advice.path) == advice.fingerprint:
                 advice.link = link  # with its name, without a query

@@ -382,6 +382,21 @@ def test_the_review_screen_shows_advice_beside_the_change() -> None:
     assert NAME in history
 
 
+def test_advice_follows_a_proposal_to_review() -> None:
+    post = make.post("Live title", slug="live")
+    make.staged(post, {"title": "Proposed by an agent"})
+    made = invite(post, layer="ai-review")
+    answer(made, verdict__post__title="yes", comment__post__title="Just right.")
+
+    layers.submit(post_id=post.pk, actor=make.actor("editor"))
+
+    guest(made, 410)
+    url = f"/admin/content/post/{post.pk}/review/?layer=review"
+    page = ApiClient("editor").get(url).content.decode()
+    card = page.partition('id="c-post.title"')[2].partition("</article>")[0]
+    assert "Just right." in card
+
+
 def test_links_are_made_and_revoked_in_the_admin() -> None:
     post = staged_post()
     client = ApiClient("editor")

@@ -217,7 +217,7 @@ def build_layer_cards(
         load_earlier_rejections(layers.post, view),
         client_names((mark.principal for mark in marks), actor_of(request)),
         source_texts(layers.post, view, actor_of(request)),
-        advice_by_path(reviewer_links, view.layer, seen),
+        advice_by_path(reviewer_links, seen),
     )
     shown = [
         ReviewGroup(
