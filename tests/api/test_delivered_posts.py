@@ -10,6 +10,7 @@ from uuid import uuid4
 import orjson
 import pytest
 from django.conf import settings
+from django.utils import timezone
 
 from content import presenters
 from content.api.delivery.posts import WHOLE
@@ -324,3 +325,20 @@ def test_an_answer_names_what_it_depends_on() -> None:
         # A page that appears above it, and a home page, whose title names the site.
         *map(tag_of_path, ("/blog", *map(home_path, settings.CMS_ENV.locales))),
     }  # fmt: skip
+
+
+def test_of_several_posts_above_visitors_get_the_first() -> None:
+    first = make.post("First", slug="about", type="page")
+    child = make.post("Child", slug="team", type="page", parentId=str(first.pk))
+    make.copies(
+        first, 1,
+        title=lambda number: "Second",
+        translation_group=lambda number: uuid4(),
+        published_at=lambda number: timezone.now(),
+        slug=lambda number: "second",
+    )  # fmt: skip
+
+    found = ApiClient().read(f"/api/public/posts/{child.pk}?fields=ancestors")
+
+    at_path = ApiClient().read("/api/public/resolve?path=/about")["post"]["title"]
+    assert [above["title"] for above in found["ancestors"]] == [at_path] == ["First"]

@@ -346,7 +346,8 @@ def _load_around(places: Iterable[PageLocation]) -> list[Neighbour]:
 
 def _ancestors(place: PageLocation, around: Sequence[Neighbour]) -> list[Neighbour]:
     """Return the published posts above a page from the root down, without the home page."""
-    found = {post.path: post for post in around if post.locale == place.locale}
+    # Reversed, because visitors get the first of several posts at a path.
+    found = {post.path: post for post in reversed(around) if post.locale == place.locale}
     home = home_path(place.locale)
     return [found[path] for path in paths_above(place) if path in found and path != home]
 
