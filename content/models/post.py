@@ -33,6 +33,7 @@ MAX_DEPTH: Final = 20
 NO_PARENT: Final = UUID(int=0)
 """The replacement for a null parent in the unique constraint on slugs."""
 ALIVE_CONDITION: Final = Q(deleted_at__isnull=True, variation_of__isnull=True)
+TRASHED_CONDITION: Final = Q(deleted_at__isnull=False, variation_of__isnull=True)
 
 
 class Status(models.TextChoices):
@@ -204,6 +205,8 @@ class Post(models.Model):
                 F("updated_at").desc(), "id", name="post_changed", condition=ALIVE_CONDITION
             ),
             models.Index(fields=["path"], name="post_path", condition=ALIVE_CONDITION),
+            # Links to a post in the trash are left out of answers.
+            models.Index(fields=["path"], name="post_path_in_trash", condition=TRASHED_CONDITION),
             models.Index(
                 fields=["variation_of"], name="post_running", condition=Q(variation_running=True)
             ),

@@ -34,7 +34,7 @@ from proofroom.core.caching.cache_tags import add_cache_tags, term_tag, type_tag
 from proofroom.core.caching.content_tags import depend_on, tag_of_media, tag_of_post
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, related_from_row
 from proofroom.core.database.json_text import JSONValue, rows_as_text
-from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.errors import cost_exceeded, invalid
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import FieldType, Listing, PostList, modules, taxonomies
@@ -71,12 +71,14 @@ def parse_include(text: str, *, posts: int, parameter: str = "include") -> Tree:
     Raises `RuleViolation` for unknown names, and with code `cost_exceeded` for too much.
     """
     if len(text) > MAX_LENGTH:
-        raise _too_dear(parameter, f"include has at most {MAX_LENGTH} characters.")
+        raise cost_exceeded(parameter, f"include has at most {MAX_LENGTH} characters.")
     tree: Tree = {}
     for path in text.split(","):
         names = _steps(path.strip())
         if len(names) > MAX_DEPTH:
-            raise _too_dear(parameter, f"include leads at most {MAX_DEPTH} steps away from a post.")
+            raise cost_exceeded(
+                parameter, f"include leads at most {MAX_DEPTH} steps away from a post."
+            )
         here = tree
         for place, name in enumerate(names):
             is_known = name in WEIGHTS and (place == 0 or name != "modules.posts")
@@ -88,7 +90,7 @@ def parse_include(text: str, *, posts: int, parameter: str = "include") -> Tree:
                 )
             here = here.setdefault(cast(Relation, name), {})
     if _cost(tree) * posts > MAX_COST:
-        raise _too_dear(parameter, "This includes too much. Ask for fewer posts or relations.")
+        raise cost_exceeded(parameter, "This includes too much. Ask for fewer posts or relations.")
     return tree
 
 
@@ -105,10 +107,6 @@ def _steps(path: str) -> list[str]:
 
 def _cost(tree: Tree) -> int:
     return sum(WEIGHTS[name] * (1 + _cost(below)) for name, below in tree.items())
-
-
-def _too_dear(parameter: str, message: str) -> RuleViolation:
-    return invalid(parameter, message, code="cost_exceeded")
 
 
 @dataclass(slots=True)
@@ -261,7 +259,7 @@ class _Loader:
     def _load_posts(self, ids: Iterable[UUID]) -> None:
         missing = {id_ for id_ in ids if str(id_) not in self.found.posts}
         if len(missing) + len(self.found.posts) > MAX_POSTS:
-            raise _too_dear(
+            raise cost_exceeded(
                 "include",
                 f"This would include more than {MAX_POSTS:,} posts. Ask for fewer posts a page.",
             )
@@ -328,7 +326,7 @@ class _Loader:
         for locale, by_module in needs.items():
             lists = {one: None for need in by_module.values() for one in need.lists}
             if len(lists) > MAX_LISTS:
-                raise _too_dear(
+                raise cost_exceeded(
                     "include", f"Modules of these posts have more than {MAX_LISTS} different lists."
                 )
             # A new post of a list is not in the answer yet.
@@ -375,7 +373,7 @@ class _Loader:
         shared_ids = [id_ for id_ in locales if id_ not in self.media_of]
         listed = _FILES.rows(*(ids or [_NO_ID] for ids in (roots, others, shared_ids)))
         if len(listed) > MAX_MEDIA:
-            raise _too_dear(
+            raise cost_exceeded(
                 "include", f"These posts use more than {MAX_MEDIA:,} files. Ask for fewer posts."
             )
         places = {id_: place for place, id_ in enumerate(locales)}

@@ -11,15 +11,16 @@ from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from content.document.contents import inside_path
 from content.models import ContentLink, Post
+from content.models.post import ALIVE_CONDITION, TRASHED_CONDITION
 from content.models.post_check import HREF_MAX
 from content.store.content_links import path_key
 from proofroom.core.batches import batches
 from proofroom.core.caching.content_tags import depend_on, tag_of_path, tag_of_post
-from proofroom.core.database.compiled_queries import CompiledQuery
+from proofroom.core.database.compiled_queries import CompiledQuery, Row
 
 _BATCH: Final = 200
 
@@ -91,14 +92,19 @@ _REMEMBERED: Final = CompiledQuery(
     ).values("post_id", "module_id", "href", "target_id")
 )
 _COLUMNS: Final = ("id", "path", "status", "is_placeholder", "deleted_at")
-_AT_PATHS: Final = CompiledQuery(
-    lambda paths: Post.objects.filter(path__in=paths, variation_of__isnull=True).values(*_COLUMNS)
-)
+_AT_PATHS: Final = CompiledQuery(lambda paths: _rows(_at_paths(paths)))
 _WITH_IDS: Final = CompiledQuery(
-    lambda ids, paths: Post.objects.filter(
-        Q(pk__in=ids) | Q(path__in=paths), variation_of__isnull=True
-    ).values(*_COLUMNS)
+    lambda ids, paths: _rows(Q(pk__in=ids, variation_of__isnull=True) | _at_paths(paths))
 )
+
+
+def _rows(posts: Q) -> QuerySet[Post, Row]:
+    return Post.objects.filter(posts).values(*_COLUMNS)
+
+
+def _at_paths(paths: Collection[str]) -> Q:
+    # In two parts, each with an index of its own.
+    return (ALIVE_CONDITION & Q(path__in=paths)) | (TRASHED_CONDITION & Q(path__in=paths))
 
 
 def _remembered(holders: Collection[UUID]) -> dict[HeldLink, UUID]:

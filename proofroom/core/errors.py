@@ -84,3 +84,8 @@ class RuleViolation(CmsError):
 def invalid(field: str, message: str, *, code: str = "invalid") -> RuleViolation:
     """Return a rule violation of one field."""
     return RuleViolation(message, code=code, details={field: [message]})
+
+
+def cost_exceeded(field: str, message: str) -> RuleViolation:
+    """Return the rule violation of a parameter that asks for too much work."""
+    return invalid(field, message, code="cost_exceeded")

@@ -38,7 +38,7 @@ from content.store.list_filters import (
 from content.store.post_queries import NEWEST_FIRST, ORDERINGS
 from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.api.schema import names_pattern, query_parameter
-from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.errors import RuleViolation, cost_exceeded, invalid
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.core.validation.moments import LATEST_YEAR, parse_moment
 from proofroom.definitions import post_types, props_of, taxonomies
@@ -159,10 +159,6 @@ def default_order() -> tuple[OrderKey, ...]:
     return (OrderKey(POST_FILTERS["createdAt"], is_descending=True),)
 
 
-def _too_dear(parameter: str, message: str) -> RuleViolation:
-    return invalid(parameter, message, code="cost_exceeded")
-
-
 def parse_ids(text: str, of: str) -> tuple[UUID, ...]:
     """Return the distinct ids in a parameter `ids`, of posts or terms. Raises `RuleViolation`."""
     found = [parse_uuid(name.strip()) for name in _split(text, "ids")]
@@ -174,10 +170,10 @@ def parse_ids(text: str, of: str) -> tuple[UUID, ...]:
 def _split(text: str, parameter: str) -> list[str]:
     """Return the values of a list; `\\,` is a comma inside a value."""
     if text.count(",") >= MAX_VALUES * 2 or len(text) > MAX_VALUES * VALUE_MAX:
-        raise _too_dear(parameter, f"{parameter} takes at most {MAX_VALUES} values.")
+        raise cost_exceeded(parameter, f"{parameter} takes at most {MAX_VALUES} values.")
     values = [part.replace("\\,", ",") for part in re.split(r"(?<!\\),", text)]
     if len(values) > MAX_VALUES:
-        raise _too_dear(parameter, f"{parameter} takes at most {MAX_VALUES} values.")
+        raise cost_exceeded(parameter, f"{parameter} takes at most {MAX_VALUES} values.")
     return values
 
 
@@ -201,7 +197,7 @@ def _conditions(filters: Mapping[str, str], post_type: str | None) -> tuple[Cond
 
 
 def _too_many_conditions() -> RuleViolation:
-    return _too_dear(
+    return cost_exceeded(
         "filter",
         f"At most {MAX_CONDITIONS} filters can be combined. Each value of [all] counts as one.",
     )
@@ -300,7 +296,7 @@ def _order(query: Mapping[str, str], post_type: str | None) -> tuple[OrderKey, .
         keyed = text is not None and "after" in query
         return (_order_key(str(text), orderable_fields(None)),) if keyed else None
     if text.count(",") >= MAX_ORDER_KEYS:
-        raise _too_dear("ordering", f"ordering takes at most {MAX_ORDER_KEYS} fields.")
+        raise cost_exceeded("ordering", f"ordering takes at most {MAX_ORDER_KEYS} fields.")
     known = orderable_fields(post_type)
     keys = tuple(_order_key(part.strip(), known) for part in text.split(","))
     if len({key.field.name for key in keys}) < len(keys):
