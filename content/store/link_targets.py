@@ -99,7 +99,8 @@ _WITH_IDS: Final = CompiledQuery(
 
 
 def _rows(posts: Q) -> QuerySet[Post, Row]:
-    return Post.objects.filter(posts).values(*_COLUMNS)
+    found: QuerySet[Post, Row] = Post.objects.filter(posts).values(*_COLUMNS)
+    return found
 
 
 def _at_paths(paths: Collection[str]) -> Q:
