@@ -23,6 +23,7 @@ from proofroom.core.activity.chain import seal_events
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.definitions.richtext.markdown_reader import from_markdown
+from proofroom.notifications.models import Notification
 from proofroom.taxonomies.models import Term
 from proofroom.webhooks.models import Delivery, Webhook
 from proofroom_apps.feedback.services import create_feedback
@@ -125,6 +126,7 @@ def site(clock: Clock) -> Ids:
     update_asset(
         asset_id=asset.pk, actor=admin, alt_text="A harbour at dawn", focal_point=(0.66, 0.36)
     )
+    _order_disabled_webhooks()
     return {
         "coffee": str(post.pk),
         "plain": str(plain.pk),
@@ -237,6 +239,19 @@ def _menu_and_terms(post: Post) -> None:
         parent = make.term(above)
         slug = name.lower().replace(" ", "-")
         Term.objects.create(taxonomy="topics", name=name, slug=slug, parent=parent)
+
+
+def _order_disabled_webhooks() -> None:
+    """Let the notifications of webhooks that were turned off be in the order of their names.
+
+    Calls of different webhooks end in any order.
+    """
+    names = {str(pk): name for pk, name in Webhook.objects.values_list("pk", "name")}
+    rows = list(Notification.objects.filter(kind="webhook.disabled"))
+    latest = max(row.updated_at for row in rows)
+    for place, row in enumerate(sorted(rows, key=lambda one: names[one.subjects[0]])):
+        row.updated_at = latest + timedelta(milliseconds=place)
+        row.save(update_fields=["updated_at"])
 
 
 def _people_and_tokens() -> None:

@@ -106,7 +106,8 @@ def pick_a_file(page: Page) -> None:
         "[data-upload-input]",
         [{"name": "new.png", "mimeType": "image/png", "buffer": encoded(drawn(9), "PNG")}],
     )
-    page.locator(".upload[data-is=done]").wait_for()
+    # Its sizes are generated at once, but the page asks for them a second later.
+    page.locator(".upload[data-is=done] [data-state]").get_by_text("Done").wait_for()
 
 
 def upload_a_program(page: Page) -> None:
