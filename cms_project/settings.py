@@ -413,6 +413,7 @@ _HOURLY_TASKS = (
     "content.tasks.purge_trash",
     "content.tasks.collect_search_words",
     "privacy.tasks.delete_expired_exports",
+    "notifications.tasks.digest",
 )
 DAILY_TASKS = (
     "core.tasks.prune_activity",

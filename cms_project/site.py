@@ -131,6 +131,7 @@ class CmsAdminSite(admin.AdminSite):
             read_all,
             see,
             unseen_count,
+            unsubscribe_page,
         )
         from proofroom.oauth.admin.connected_clients import (
             allow_client_again,
@@ -190,6 +191,11 @@ class CmsAdminSite(admin.AdminSite):
             path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
             path("notifications/seen/", self.admin_view(see), name="notifications-seen"),
             path("notifications/read/", self.admin_view(read_all), name="notifications-read"),
+            path(
+                "notifications/unsubscribe/<str:token>/",
+                unsubscribe_page,
+                name="notification-unsubscribe",
+            ),
             path(
                 "notifications/<int:notification_id>/open/",
                 self.admin_view(open_notification),

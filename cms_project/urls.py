@@ -25,6 +25,7 @@ APPS = (
     "proofroom.core",
     "proofroom.accounts",
     "proofroom.oauth",
+    "proofroom.notifications",
     "proofroom.webhooks",
     "media",
     "forms",

@@ -14,7 +14,12 @@ from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChang
 from content.posts.publish import SCHEDULE_FAILED
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
@@ -188,6 +193,8 @@ KINDS: Final = (
         tuple(_WAITING_IN),
         _find_waiting,
         _describe_waiting,
+        can_be_mailed=True,
+        category=Category.SUBMISSION,
     ),
     NotificationKind(
         "review.decided",
@@ -196,6 +203,8 @@ KINDS: Final = (
         (_APPROVED, *_REJECTED),
         _find_decided,
         _describe_decided,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
     NotificationKind(
         "post.published",
@@ -204,6 +213,8 @@ KINDS: Final = (
         ("post.published",),
         _find_published,
         _describe_published,
+        can_be_mailed=True,
+        category=Category.DUE,
     ),
     NotificationKind(
         "post.schedule-failed",
@@ -212,6 +223,8 @@ KINDS: Final = (
         (SCHEDULE_FAILED,),
         _find_author,
         _describe_failed_schedule,
+        can_be_mailed=True,
+        category=Category.DUE,
     ),
     NotificationKind(
         "inbox.batch",
@@ -220,5 +233,7 @@ KINDS: Final = (
         ("inbox.batch.ended",),
         _find_batch,
         _describe_batch,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
 )

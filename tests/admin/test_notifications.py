@@ -53,7 +53,8 @@ def tell() -> None:
 
 def lines(actor: Actor) -> list[tuple[str, str]]:
     return [
-        (line.text.text, line.text.detail) for line in describe(list(visible_notifications(actor)))
+        (line.text.text, line.text.detail)
+        for line in describe(list(visible_notifications(actor)), actor)
     ]
 
 
@@ -120,7 +121,7 @@ def test_a_deleted_post_is_not_named() -> None:
 
     delete_post(post_id=post.pk, actor=admin)
 
-    [line] = describe(list(visible_notifications(admin)))
+    [line] = describe(list(visible_notifications(admin)), admin)
     assert line.text.text == "Changes to “a deleted post” are waiting in Review"
     assert line.text.url == ""
 
