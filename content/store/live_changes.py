@@ -16,6 +16,7 @@ from django.db import connection
 from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 from django.utils import timezone
 
+from content.event_kinds import EXPIRY, SCHEDULE
 from content.models import ModuleInstance, Post, PostModule, PostTerm
 from content.store.indirect_updates import CAUSES
 from content.store.linked_posts import padded
@@ -38,7 +39,9 @@ _CHANGES_LOCK: Final = 7_304_020
 """Key of the PostgreSQL advisory lock for new rows."""
 _BATCH_RANGE: Final = 5_000
 """Ids between the first and the last event of posts that moved together, at most."""
-_STRONGEST: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
+_STRONGEST: Final = (
+    "url_pattern", "restore", "move", SCHEDULE, EXPIRY, "trash", "variation",
+)  # fmt: skip
 """Causes that say more than the others, if several events of a post become one."""
 _POST_KINDS: Final = (
     "post.created", "post.updated", "post.published", "post.deleted", "post.restored",
@@ -162,8 +165,6 @@ def _effects_of(events: Sequence[Event]) -> list[tuple[Event, LiveEffect]]:
         if effect.cause == "global_module" and effect.tags[0] not in shown:
             continue
         cause = causes.get(event.cause_id or 0) if event.name == "post.updated" else None
-        if event.name == "post.published" and event.via == "system":
-            cause = "schedule"
         told.append((event, replace(effect, cause=cause) if cause is not None else effect))
     return told
 

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
-from content.posts.publish import SCHEDULE_FAILED
+from content.posts.schedule import SCHEDULE_FAILED, maker_of
+from content.store.publish_permissions import PUBLISH
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import (
@@ -117,6 +118,28 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
     return texts
 
 
+def _find_failed(event: Event) -> list[Notice]:
+    """Return a notice for the author and for who set the date; without the latter, for all who may set it again."""
+    post_id = event.post_id
+    if post_id is None:  # permanently deleted since
+        return []
+    authors = Post.objects.filter(pk=post_id, author__isnull=False)
+    people = set(authors.values_list("author", flat=True))
+    what, is_anonymous = event.payload.get("what"), False
+    if what == "changes":
+        permission, maker = "posts.review.approve", event.actor_id
+    else:
+        row = maker_of(post_id, "expiry" if what == "expiry" else "publication")
+        permission, maker = PUBLISH, row.approved_by_id if row is not None else None
+        is_anonymous = row is None
+    able = users_with_permission(permission, but=None)
+    if maker in able:
+        people |= {maker}
+    elif not (is_anonymous and people):
+        people |= {*able}
+    return [Notice(sorted(people), str(post_id), str(post_id))]
+
+
 def _find_author(event: Event) -> list[Notice]:
     """Return a notice for the author of the post."""
     if event.post_id is None:  # permanently deleted since
@@ -150,12 +173,20 @@ def _describe_failed_schedule(rows: Sequence[Notification]) -> Mapping[int, Noti
     texts = {}
     for row in rows:
         post, event = posts.get(row.subjects[0]), events.get(row.event_id)
-        text = _("“%(title)s” could not be published on schedule") % {
-            "title": title_of(post) if post else _("a deleted post")
-        }
-        reason = str(event.payload.get("reason") or "") if event else ""
-        url = post_url("change", post) if post else ""
-        texts[row.pk] = NotificationText(text, url, "warning", reason)
+        payload = event.payload if event else {}
+        what = payload.get("what")
+        if what == "changes":
+            text = _("Changes to “%(title)s” could not go live on schedule")
+            url = review_url(post, Layer.REVIEW) if post else ""
+        else:
+            text = (
+                _("“%(title)s” could not be unpublished on schedule")
+                if what == "expiry"
+                else _("“%(title)s” could not be published on schedule")
+            )
+            url = post_url("change", post) if post else ""
+        text %= {"title": title_of(post) if post else _("a deleted post")}
+        texts[row.pk] = NotificationText(text, url, "warning", str(payload.get("reason") or ""))
     return texts
 
 
@@ -218,10 +249,10 @@ KINDS: Final = (
     ),
     NotificationKind(
         "post.schedule-failed",
-        gettext_lazy("Your posts that could not be published on schedule"),
+        gettext_lazy("Schedules of your posts that failed"),
         "posts.view",
         (SCHEDULE_FAILED,),
-        _find_author,
+        _find_failed,
         _describe_failed_schedule,
         can_be_mailed=True,
         category=Category.DUE,

@@ -98,7 +98,7 @@ class PostAdmin(ListAdmin[Post]):
     add_title = gettext_lazy("New post")
     empty_words = gettext_lazy("Posts are the pages, articles and other entries of your site.")
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
-    optional_columns = ("first_published", "scheduled", "created")
+    optional_columns = ("first_published", "scheduled", "expires", "created")
     list_display_links = ("name",)
     list_filter = (
         ("type", PostTypeFilter),
@@ -124,6 +124,7 @@ class PostAdmin(ListAdmin[Post]):
     changed = ListColumn(gettext_lazy("Updated"), "updated_at")
     first_published = ListColumn(gettext_lazy("First published"), "published_at")
     scheduled = ListColumn(gettext_lazy("Scheduled for"), "publish_at")
+    expires = ListColumn(gettext_lazy("Unpublish at"), "unpublish_at")
     created = ListColumn(gettext_lazy("Created"), "created_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:

@@ -81,6 +81,7 @@ LEFT_OUT_TABLES: Final = {
     "content.RejectedChange": "a decision on what was proposed in the installation",
     "content.ReplacedPlace": WORK,
     "content.Replacement": WORK,
+    "content.ScheduledApproval": WORK,
     "content.SearchEntry": MADE_AGAIN,
     "content.SearchWord": MADE_AGAIN,
     "content.TreeMove": WORK,
@@ -287,6 +288,7 @@ def fill_everything() -> None:
         robots_json={"index": False, "follow": False},
         jsonld_overrides={"name": "Products"},
         publish_at=timezone.now().replace(microsecond=0) + timedelta(days=3),
+        unpublish_at=timezone.now().replace(microsecond=0) + timedelta(days=4),
         status="draft",
         is_placeholder=True,
     )
