@@ -40,6 +40,7 @@ APPS = (
     "proofroom_apps.previews",
     "proofroom_apps.reviewers",
     "proofroom_apps.feedback",
+    "proofroom_apps.comments",
     "proofroom_apps.privacy",
     "content",
     "proofroom_apps.website",

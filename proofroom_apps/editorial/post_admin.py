@@ -36,6 +36,7 @@ from proofroom_apps.editorial.post_editor.views import (
     report_presence,
 )
 from proofroom_apps.editorial.posts.bulk_actions import ACTIONS
+from proofroom_apps.editorial.posts.comments import comments
 from proofroom_apps.editorial.posts.copy_page import copy_pages
 from proofroom_apps.editorial.posts.extensions import ListAction, list_actions
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
@@ -214,6 +215,7 @@ class PostAdmin(ListAdmin[Post]):
                 wrap(live_preview),
                 name="content_post_live_preview",
             ),
+            path("<uuid:post_id>/comments/", wrap(comments), name="content_post_comments"),
             path("<uuid:post_id>/checks/", wrap(checks), name="content_post_checks"),
             path("<uuid:post_id>/checks/page/", wrap(checks_page), name="content_post_checks_page"),
             path(

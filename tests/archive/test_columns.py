@@ -107,6 +107,8 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_accounts.Preferences": ACCOUNTS,
     "proofroom_accounts.SiteRole": ACCOUNTS,
     "proofroom_accounts.User": ACCOUNTS,
+    "proofroom_comments.AgentMention": WORK,
+    "proofroom_comments.Comment": WORK,
     "proofroom_core.ContentVersion": MADE_AGAIN,
     "proofroom_core.Event": HISTORY,
     "proofroom_core.ListView": SETTINGS,

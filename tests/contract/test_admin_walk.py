@@ -89,6 +89,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/postjob/": EDITORS,
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
+    "comments/": PEOPLE,
     "approval/": ADMIN,
     "system/": ADMIN,
     "proofroom_taxonomies/term/": EDITORS,

@@ -28,8 +28,10 @@ _KEEPING = {
 """Functions and objects whose arguments are stored, queued or used as salt."""
 
 SUBSCRIBERS = {
+    "agents_app.comment_mentions.answer",
     "agents_app.reactions.starting.react",
     "agents_app.triggers.start_agents",
+    "comments.passages.follow",
     "content.live_changes.record_live_changes",
     "content.pattern_moves.follow_pattern",
     "content.posts.indirect_updates.follow_cause",
@@ -40,6 +42,10 @@ SUBSCRIBERS = {
     "notifications.notify.agent.run",
     "notifications.notify.agent.run-failed",
     "notifications.notify.archive.export-failed",
+    "notifications.notify.comment.assignment",
+    "notifications.notify.comment.due",
+    "notifications.notify.comment.mention",
+    "notifications.notify.comment.reply",
     "notifications.notify.feedback.created",
     "notifications.notify.form.submitted",
     "notifications.notify.inbox.batch",
@@ -69,6 +75,7 @@ TASKS = {
     "analytics.tasks.add_up_events",
     "analytics.tasks.merge_rare_figures",
     "analytics.tasks.prune_events",
+    "comments.tasks.remind_of_due",
     "content.tasks.check_links",
     "content.tasks.collect_search_words",
     "content.tasks.decide_batch",

@@ -229,6 +229,7 @@ def show(
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
         "search": search_preview(request, post, frame.document),
         "history_url": post_url("revisions", post),
+        "comments_url": post_url("comments", post),
         "log_url": log_url(request, post),
         **_form(frame, sheet, errors or {}),
         **rights,
@@ -277,7 +278,9 @@ _RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
 """Form sections shown in a tab, with the name of the tab."""
 
 
-def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
+def _rail(
+    sections: Sequence[SectionView], boxes: Sequence[PostPanel], *, has_comments: bool
+) -> list[RailTab]:
     """Return the tabs beside the content. The first one with an error is open, else the settings.
 
     Narrow windows have no room beside the content, which then is a tab too.
@@ -292,8 +295,11 @@ def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[R
         "outline": gettext("Outline"),
         "agents": gettext("Agents"),
         "preview": gettext("Preview"),
+        "comments": gettext("Comments"),
         "history": gettext("History"),
     }
+    if not has_comments:
+        del labels["comments"]
     return [
         RailTab(
             name,
@@ -352,6 +358,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "rail": _rail(
             sections,
             [related_panel(frame.request, frame.post), *panels(frame.request, frame.post)],
+            has_comments=may(frame.request, "comments.view"),
         ),
         "schedule_errors": errors.get(SCHEDULE, ()),
         "expiry_errors": errors.get(EXPIRY, ()),

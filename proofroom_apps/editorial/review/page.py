@@ -150,6 +150,9 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
         "page_after": page("preview", layer.value),
         "page_before": page("preview", below),
         "edit_url": post_url("review_edit", reviewed.post),
+        "comments_url": post_url("comments", reviewed.post)
+        if may(reviewed.request, "comments.write", reviewed.post)
+        else "",
     }
 
 

@@ -3,6 +3,7 @@
 
 import { startSuggestedTimes } from "../fields/suggested_times.js";
 import { fetchPage, watchFocus } from "../http.js";
+import { startComments } from "../comments/editor_comments.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -305,6 +306,7 @@ if (form) {
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
+  startComments(form, rail);
   startDialogs();
   startDates();
   if (form.dataset.sent) {
