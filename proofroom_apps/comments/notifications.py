@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
@@ -19,7 +18,12 @@ from proofroom.core.agent_directory import agent_name
 from proofroom.core.json import Json
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom_apps.comments.mentions import may_read
 from proofroom_apps.comments.models import Comment
 
@@ -62,18 +66,32 @@ def _notice(event: Event, people: Sequence[int]) -> Notice:
     return Notice(people, str(event.payload["threadId"]), str(event.payload["id"]))
 
 
+def _find_visible(actor: Actor, rows: Sequence[Notification]) -> set[int]:
+    """Return the ids of the rows whose comment the actor may see. At most two queries.
+
+    Comments on posts are always in it: notifications about posts are checked by their events.
+    """
+    comments = _comments_of(rows)
+    asked = {comment.asset_id for comment in comments.values() if comment.asset_id is not None}
+    files: set[UUID] = set()
+    if asked and actor.can("media.view"):
+        assets = visible_assets(Asset.objects.filter(pk__in=asked), actor)
+        files = set(assets.values_list("pk", flat=True))
+    found = set()
+    for row in rows:
+        comment = comments.get(row.subjects[0])
+        if comment is None or comment.asset_id is None or comment.asset_id in files:
+            found.add(row.pk)
+    return found
+
+
 def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, NotificationText]:
-    ids = {row.subjects[0] for row in rows}
-    found = Comment.objects.filter(pk__in=ids).select_related("author", "post", "asset")
-    comments = {str(comment.pk): comment for comment in found}
-    files = _visible_files(rows, comments)
+    comments = _comments_of(rows)
     texts = {}
     for row in rows:
         comment = comments.get(row.subjects[0])
         is_gone = comment is None or (
-            comment.post.deleted_at is not None
-            if comment.post is not None
-            else (row.user_id, comment.asset_id) not in files
+            comment.post is not None and comment.post.deleted_at is not None
         )
         if comment is None or is_gone:
             texts[row.pk] = NotificationText(_("A comment was deleted"), "", "comment")
@@ -95,22 +113,11 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
     return texts
 
 
-def _visible_files(
-    rows: Sequence[Notification], comments: Mapping[str, Comment]
-) -> set[tuple[int, UUID]]:
-    """Return the files among the subjects that each user may see. One query a user with comments on files."""
-    by_user: dict[int, set[UUID]] = defaultdict(set)
-    for row in rows:
-        comment = comments.get(row.subjects[0])
-        if comment is not None and comment.asset_id is not None:
-            by_user[row.user_id].add(comment.asset_id)
-    found = set()
-    for user in User.objects.filter(pk__in=by_user):
-        if user.has_perm("media.view"):
-            assets = Asset.objects.filter(pk__in=by_user[user.pk])
-            seen = visible_assets(assets, Actor(user, "system")).values_list("pk", flat=True)
-            found |= {(user.pk, id_) for id_ in seen}
-    return found
+def _comments_of(rows: Sequence[Notification]) -> dict[str, Comment]:
+    """Return the latest comment of each notification by its id. One query."""
+    ids = {row.subjects[0] for row in rows}
+    found = Comment.objects.filter(pk__in=ids).select_related("author", "post", "asset")
+    return {str(comment.pk): comment for comment in found}
 
 
 def comment_url(comment: Comment) -> str:
@@ -128,6 +135,9 @@ KINDS: Final = (
         _EVENTS,
         _find_mentioned,
         lambda rows: _describe(rows, "mention"),
+        can_be_mailed=True,
+        category=Category.MENTION,
+        find_visible=_find_visible,
     ),
     NotificationKind(
         "comment.assignment",
@@ -136,6 +146,9 @@ KINDS: Final = (
         _EVENTS,
         _find_assignee,
         lambda rows: _describe(rows, "assignment"),
+        can_be_mailed=True,
+        category=Category.ASSIGNMENT,
+        find_visible=_find_visible,
     ),
     NotificationKind(
         "comment.due",
@@ -144,6 +157,9 @@ KINDS: Final = (
         ("comment.due",),
         _find_assignee,
         lambda rows: _describe(rows, "due"),
+        can_be_mailed=True,
+        category=Category.DUE,
+        find_visible=_find_visible,
     ),
     NotificationKind(
         "comment.reply",
@@ -152,5 +168,7 @@ KINDS: Final = (
         ("comment.created",),
         _find_participants,
         lambda rows: _describe(rows, "reply"),
+        can_be_mailed=True,
+        find_visible=_find_visible,
     ),
 )

@@ -359,7 +359,7 @@ def remind_of_due() -> int:
         Q(reminded_due_at=None) | ~Q(reminded_due_at=F("due_at"))
     )
     due = due.filter(Q(post=None) | Q(post__deleted_at=None)).order_by("due_at", "pk")
-    rows = list(due.select_for_update(of=("self",))[:MAX_REMINDED])
+    rows = list(due.select_related("post").select_for_update(of=("self",))[:MAX_REMINDED])
     Comment.objects.filter(pk__in=[row.pk for row in rows]).update(reminded_due_at=F("due_at"))
     things = [(row.post_id, _payload(row, mentioned=[], assigned=row.assignee_id)) for row in rows]
     outbox.record_all("comment.due", things, actor=Actor(SYSTEM, "system"))
@@ -603,9 +603,13 @@ def _record(name: str, comment: Comment, actor: Actor, **values: Json) -> None:
 
 
 def _payload(comment: Comment, **values: Json) -> JsonObject:
-    return {
+    payload: JsonObject = {
         "id": str(comment.pk),
         "threadId": str(comment.parent_id or comment.pk),
         "mediaId": str(comment.asset_id) if comment.asset_id is not None else None,
         **values,
     }
+    # Events about files have no scope, so they must not name the file.
+    if comment.post is not None:
+        payload["title"] = comment.post.title
+    return payload

@@ -1,4 +1,4 @@
-"""Notifications about posts: waiting reviews, decisions, scheduled publications and finished jobs."""
+"""Notifications about posts: waiting reviews, decisions, dates and finished jobs."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from content.event_kinds import EXPIRY, SCHEDULE
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
 from content.posts.schedule import SCHEDULE_FAILED, maker_of
 from content.store.publish_permissions import PUBLISH
@@ -36,6 +37,7 @@ _WAITING_IN: Final = {
     "post.ai-review.approve": Layer.REVIEW,
 }
 _APPROVED: Final = "post.review.approve"
+_CHANGES: Final = "changes"
 _REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
 
 
@@ -140,29 +142,35 @@ def _find_failed(event: Event) -> list[Notice]:
     return [Notice(sorted(people), str(post_id), str(post_id))]
 
 
-def _find_author(event: Event) -> list[Notice]:
-    """Return a notice for the author of the post."""
-    if event.post_id is None:  # permanently deleted since
+def _find_carried_out(event: Event) -> list[Notice]:
+    """Return a notice for the author of the post, and for who scheduled its changes. A kind of date is a line."""
+    cause = event.payload.get("cause")
+    if event.post_id is None or cause not in (SCHEDULE, EXPIRY):
         return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
-    people = list(authors.values_list("author", flat=True))
-    return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
+    people = set(authors.values_list("author", flat=True))
+    if event.name == _APPROVED and event.actor_id is not None:
+        people.add(event.actor_id)
+    elif event.name == "post.updated" and cause != EXPIRY:
+        return []  # the changes have their own event
+    # Lines of earlier versions are about publications, and have the post alone.
+    kind = {_APPROVED: f"{_CHANGES}:", "post.updated": f"{EXPIRY}:"}.get(event.name, "")
+    return [Notice(sorted(people), f"{kind}{event.post_id}", str(event.post_id))] if people else []
 
 
-def _find_published(event: Event) -> list[Notice]:
-    """Return a notice for the author of a post that was published on schedule."""
-    # Only the schedule publishes as the system.
-    return _find_author(event) if event.via == "system" else []
-
-
-def _describe_published(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+def _describe_carried_out(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
     posts = _posts_of(rows)
     texts = {}
     for row in rows:
         post = posts.get(row.subjects[0])
-        text = _("“%(title)s” was published on schedule") % {
-            "title": title_of(post) if post else _("a deleted post")
-        }
+        kind = row.group.partition(":")[0]
+        if kind == _CHANGES:
+            text = _("Changes to “%(title)s” were approved on schedule")
+        elif kind == EXPIRY:
+            text = _("“%(title)s” was unpublished on schedule")
+        else:
+            text = _("“%(title)s” was published on schedule")
+        text %= {"title": title_of(post) if post else _("a deleted post")}
         texts[row.pk] = NotificationText(text, post_url("change", post) if post else "", "calendar")
     return texts
 
@@ -239,11 +247,11 @@ KINDS: Final = (
     ),
     NotificationKind(
         "post.published",
-        gettext_lazy("Your posts published on schedule"),
+        gettext_lazy("Schedules of your posts that were carried out"),
         "posts.view",
-        ("post.published",),
-        _find_published,
-        _describe_published,
+        ("post.published", "post.updated", _APPROVED),
+        _find_carried_out,
+        _describe_carried_out,
         can_be_mailed=True,
         category=Category.DUE,
     ),

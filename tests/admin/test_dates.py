@@ -268,7 +268,8 @@ def test_the_maker_of_a_schedule_hears_that_it_failed(signed_in: SignedIn) -> No
     tell()
 
     def failures(role: str) -> list[str]:
-        found = describe(list(visible_notifications(make.actor(role))))
+        actor = make.actor(role)
+        found = describe(list(visible_notifications(actor)), actor)
         return [line.text.text for line in found if "on schedule" in line.text.text]
 
     assert failures("editor") == [f"Changes to “{post.title}” could not go live on schedule"]
@@ -287,5 +288,31 @@ def test_all_who_may_publish_hear_of_a_date_whose_maker_is_gone(signed_in: Signe
     run_due_dates(make.actor("admin", via="system"))
     tell()
 
-    texts = [line.text.text for line in describe(list(visible_notifications(admin)))]
+    texts = [line.text.text for line in describe(list(visible_notifications(admin)), admin)]
     assert texts == [f"“{post.title}” could not be unpublished on schedule"]
+
+
+def test_authors_and_makers_hear_of_dates_that_were_carried_out(signed_in: SignedIn) -> None:
+    client, post, other = signed_in(), staged(), make.post("Tea")
+    send(client, other, "expire", expiry_at="2031-05-03T09:00")
+    decide(client, post, **ACCEPT, at="2031-05-03T09:00")
+    author, past = make.actor("translator"), timezone.now() - timedelta(minutes=1)
+    Post.objects.update(author=author.user.pk)
+    Post.objects.filter(pk=other.pk).update(unpublish_at=past)
+    ScheduledApproval.objects.update(at=past)
+    make.edited(make.post("Milk"), {"excerpt": "New"})  # by hand: no date
+
+    assert run_due_dates(make.actor("admin", via="system")) == 2
+    tell()
+
+    title = Post.objects.get(pk=post.pk).title
+    changed = f"Changes to “{title}” were approved on schedule"
+    assert carried_out("translator") == {changed, "“Tea” was unpublished on schedule"}
+    assert carried_out("editor") == {changed}
+    assert carried_out("admin") == set()
+
+
+def carried_out(role: str) -> set[str]:
+    actor = make.actor(role)
+    rows = list(visible_notifications(actor).filter(kind="post.published"))
+    return {line.text.text for line in describe(rows, actor)}
