@@ -11,7 +11,6 @@ RIGHTS: Final = (
         "proofroom_comments.Comment",
         inserts=True,
         updates=("status", "resolved_by", "resolved_at"),
-        locks=True,
         # Only people start threads, and assign them.
         new_rows="parent_id IS NOT NULL AND assignee_id IS NULL",
         changed_rows="true",
