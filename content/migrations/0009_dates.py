@@ -17,10 +17,6 @@ class Migration(migrations.Migration):
             name='unpublish_at',
             field=models.DateTimeField(blank=True, null=True),
         ),
-        migrations.AddIndex(
-            model_name='post',
-            index=models.Index(condition=models.Q(('unpublish_at__isnull', False)), fields=['unpublish_at'], name='post_expiring'),
-        ),
         migrations.CreateModel(
             name='ScheduledApproval',
             fields=[

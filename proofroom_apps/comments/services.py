@@ -427,7 +427,7 @@ def _save(comment: Comment, body: str, actor: Actor) -> Written:
 
 
 def _call_agents(comment: Comment, mentioned: Mentioned, actor: Actor) -> list[MentionWarning]:
-    """Start the runs of mentioned agents. Return warnings for those that do not run."""
+    """Start the runs of mentioned agents. Return a warning for each that does not run."""
     warnings = []
     for mention in mentioned.agents:
         problem = ""

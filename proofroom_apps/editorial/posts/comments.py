@@ -151,7 +151,7 @@ def file_comments(request: HttpRequest, asset_id: UUID) -> HttpResponse:
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What came of a write: why nothing was written, or warnings about mentions that reached nobody."""
+    """The result of a write: why nothing was written, or warnings about mentions that reached nobody."""
 
     problem: str = ""
     warnings: Sequence[str] = ()
