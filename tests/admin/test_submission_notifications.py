@@ -20,7 +20,7 @@ from proofroom.core.models import Event
 from proofroom.notifications import mail
 from proofroom.notifications.mail import mail_notifications
 from proofroom.notifications.models import Notification, NotificationChoice
-from proofroom.notifications.queries import describe, visible_notifications
+from proofroom.notifications.queries import channels_of, describe, visible_notifications
 from proofroom.notifications.services import add_notifications, choose_channels, mark_all_read
 from tests import make
 
@@ -218,7 +218,8 @@ def test_kinds_are_chosen_on_a_page(signed_in: SignedIn, settings: Any) -> None:
     client = signed_in("editor")
     page = client.get(CHOICES).content.decode()
     fields = re.findall(r'<select name="([a-z.-]+)"', page)
-    sent = dict.fromkeys(fields, "daily") | {KIND: "mail"}
+    present = channels_of(make.user("editor"))
+    sent = {name: present[name] for name in fields} | {KIND: "mail"}
 
     saved = client.post(CHOICES, sent, follow=True).content.decode()
 
