@@ -11,6 +11,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from django.core.mail import EmailMessage, EmailMultiAlternatives
+from django.db.models import F
 from django.utils import timezone
 
 from content.models import Layer, Post
@@ -100,9 +101,8 @@ def stage(title: str, by: Actor | None = None) -> Post:
 
 def a_day_later() -> None:
     """Let all notifications wait since yesterday."""
-    for row in Notification.objects.filter(waiting_since__isnull=False):
-        row.waiting_since -= timedelta(hours=26)  # a day with a change of clocks has 25
-        row.save()
+    day = timedelta(hours=26)  # a day with a change of clocks has 25
+    Notification.objects.update(waiting_since=F("waiting_since") - day)
 
 
 def prefer(actor: Actor, **values: str) -> None:

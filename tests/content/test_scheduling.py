@@ -13,6 +13,7 @@ from django.utils import timezone
 from cms_project.celery import app
 from content.models import Layer, Post
 from content.posts import publish, schedule
+from content.posts.publish import move_status
 from content.posts.variations import create_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.independent_steps import StepsFailed
@@ -158,7 +159,7 @@ def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
     first, second = make.post(status="draft"), make.post("Second", slug="second", status="draft")
     overdue(first, minutes=2)
     overdue(second)
-    original = schedule.move_status
+    original = move_status
 
     def failing(*, post: Post, **wanted: Any) -> None:
         if post.pk == first.pk:

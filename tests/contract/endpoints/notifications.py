@@ -33,13 +33,9 @@ def scene() -> Names:
 def grow(number: int) -> None:
     row = Notification.objects.filter(user=make.user("admin")).earliest("pk")
     # Everybody has their own, the roles of other walks too.
-    for user in User.objects.filter(is_active=True):
-        make.copies(
-            row,
-            number,
-            user_id=lambda _place, pk=user.pk: pk,
-            group=lambda _place: f"post.review.approve:{uuid4()}",
-        )
+    for pk in User.objects.filter(is_active=True).values_list("pk", flat=True):
+        row.user_id = pk
+        make.copies(row, number, group=lambda _place: f"post.review.approve:{uuid4()}")
 
 
 ENDPOINTS = [
