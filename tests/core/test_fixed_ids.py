@@ -107,6 +107,7 @@ TASKS = {
     "previews.tasks.forget_old_links",
     "privacy.tasks.delete_expired_exports",
     "privacy.tasks.run_request",
+    "releases.tasks.run_release",
     "reviewers.tasks.forget_old_links",
     "webhooks.tasks.prune_deliveries",
     "webhooks.tasks.purge_deliveries",

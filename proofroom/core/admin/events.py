@@ -62,6 +62,7 @@ _GROUPS = {
     "personal-data": gettext_lazy("Personal data"),
     "post": gettext_lazy("Posts"),
     "redirects": gettext_lazy("Redirects"),
+    "release": gettext_lazy("Releases"),
     "sitemap": gettext_lazy("Sitemap"),
     "token": gettext_lazy("API tokens"),
     "urlPattern": gettext_lazy("URL patterns"),
