@@ -16,9 +16,14 @@ MANAGE = "releases.manage"
 
 
 def list_releases(actor: Actor) -> QuerySet[Release]:
-    """Return all releases with `item_count`, newest first."""
+    """Return all releases with `item_count`, newest first. Raises `NotAllowed`."""
     actor.require(MANAGE)
-    return Release.objects.annotate(item_count=Count("items")).order_by("-created_at", "pk")
+    return counted_releases().order_by("-created_at", "pk")
+
+
+def counted_releases() -> QuerySet[Release]:
+    """Return all releases with `item_count`."""
+    return Release.objects.annotate(item_count=Count("items"))
 
 
 def find_release(release_id: UUID | str, actor: Actor) -> Release:

@@ -90,6 +90,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
     "comments/": PEOPLE,
+    "proofroom_releases/release/": EDITORS,
     "approval/": ADMIN,
     "system/": ADMIN,
     "proofroom_taxonomies/term/": EDITORS,

@@ -51,6 +51,7 @@ SUBSCRIBERS = {
     "notifications.notify.inbox.batch",
     "notifications.notify.post.published",
     "notifications.notify.post.schedule-failed",
+    "notifications.notify.release.failed",
     "notifications.notify.review.decided",
     "notifications.notify.review.waiting",
     "notifications.notify.reviewer.advice",
