@@ -13,6 +13,7 @@ from content.models import Layer, Post, Status
 from proofroom.accounts.models import User
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
+from proofroom_apps.menus.models import Menu
 from proofroom_apps.releases.models import Release, ReleaseItem, ReleaseState
 from proofroom_apps.releases.services import add_item, create_release
 from tests import make
@@ -240,3 +241,25 @@ def test_the_page_takes_as_many_queries_for_a_hundred_items(
 
     with django_assert_num_queries(len(few)):
         client.get(page_of(release))
+
+
+def test_a_change_of_a_menu_is_kept_for_a_release(client: Client) -> None:
+    main = menu()
+    address = reverse("admin:proofroom_menus_menu_change", args=[main.pk])
+    page = client.get(address)
+    assert "Keep for a release" in text_of(page)
+    sent = dict(
+        re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', page.content.decode())
+    )
+
+    body = {**sent, "do": "save", "name": "Main, new", "slug": main.slug, "locale": main.locale}
+    answer = client.post(address, {**body, "for_release": "1"}, follow=True)
+
+    assert "Kept for a release." in text_of(answer)
+    assert Menu.objects.get(pk=main.pk).name == "Main"
+    # A second change would replace the one that waits.
+    assert "Keep for a release" not in text_of(client.get(address))
+    release = release_of()
+    press(client, release, "add", item=f"menu:{main.pk}")
+    press(client, release, "publish")
+    assert Menu.objects.get(pk=main.pk).name == "Main, new"
