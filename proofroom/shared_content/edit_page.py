@@ -115,7 +115,7 @@ def save_or_propose(
     expected_version: int | None,
     save: Callable[[], object],
 ) -> str | None:
-    """Save the change, send it for approval or keep it for a release. Return the message to show, None if it is live."""
+    """Save the change, send it for approval, or keep it for a release. Return the message unless it is live."""
     keeps = request.POST.get("for_release") == "1"
     if not edit_state(request, kind, row).needs_approval and not keeps:
         save()

@@ -65,7 +65,7 @@ from seo.models import Redirect
 _ITEMS_PER_PAGE: Final = 100
 _MAX_OFFERED: Final = 100
 STATES: Final[dict[str, tuple[str, Promise]]] = {
-    ReleaseState.OPEN: ("unpublished", gettext_lazy("Open")),
+    ReleaseState.OPEN: ("unpublished", gettext_lazy("In preparation")),
     ReleaseState.SCHEDULED: ("scheduled", gettext_lazy("Scheduled")),
     ReleaseState.RUNNING: ("running", gettext_lazy("Running")),
     ReleaseState.PUBLISHED: ("published", gettext_lazy("Live")),

@@ -22,7 +22,7 @@ from content.posts.schedule import DueWork
 from proofroom.core.actor import SYSTEM, Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import PartRunner
-from proofroom.core.errors import CmsError, Conflict, NotAllowed, RuleViolation
+from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom_apps.releases.kinds import (
     KINDS,
     Conflicts,
@@ -270,9 +270,9 @@ def _judge_one(item: ReleaseItem, approver: Actor | None) -> Conflicts:
     return judge([item], approver)
 
 
-def _account_deleted() -> NotAllowed:
+def _account_deleted() -> RuleViolation:
     message = _("The account of the person who scheduled this was deleted.")
-    return NotAllowed(message, code="account_deleted")
+    return RuleViolation(message, code="account_deleted")
 
 
 @contextmanager

@@ -68,7 +68,7 @@ def test_a_release_is_created_and_listed(client: Client) -> None:
     assert answer["Location"] == page_of(release)
     shown = text_of(client.get(LIST))
     assert "Spring launch" in shown
-    assert "Open" in shown
+    assert "In preparation" in shown
 
 
 def test_the_page_publishes_and_undoes(client: Client) -> None:
