@@ -22,6 +22,7 @@ from content.posts.schedule import DueWork
 from proofroom.core.actor import SYSTEM, Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import PartRunner
+from proofroom.core.caching.content_version import lock_content_version, version_last
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom_apps.releases.kinds import (
     KINDS,
@@ -85,10 +86,13 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
             raise conflict_of(part, failed)
         for kind, items in by_kind(part).items():
             kind.lock({item.object_id for item in items})
-        if job.kind == RunKind.PUBLISH:
-            self._publish(release, part, approvers, actor)
-        else:
-            self._undo(release, part, actor)
+        # After the rows: who holds this lock must not wait for others. Then caches see one change, not a thousand.
+        lock_content_version()
+        with version_last():
+            if job.kind == RunKind.PUBLISH:
+                self._publish(release, part, approvers, actor)
+            else:
+                self._undo(release, part, actor)
         job.is_applied = True
 
     def refuse_part(self, job: ReleaseRun, part: Sequence[ReleaseItem], why: str) -> bool:
