@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from content.layers import reject
+from content.layers import reject, submit
 from content.models import Layer, ModuleInstance, Post, Revision, Status
 from content.modules.shared_kind import GlobalModuleKind
+from content.posts.create import propose_post
 from content.posts.trash import delete_post
 from proofroom.core.models import Event
 from proofroom.shared_content.approval import set_modes
@@ -350,3 +351,20 @@ def test_a_deleted_release_leaves_its_changes() -> None:
 
     ApiClient("editor").read(release, expect=404)
     assert digest_of(post)
+
+
+def test_a_post_that_an_agent_proposed_is_published_with_its_content_only() -> None:
+    proposed_post = propose_post(
+        actor=make.agent_actor(), type="blog", fields={"title": "Proposed"}
+    ).post
+    submit(post_id=proposed_post.pk, actor=make.actor())
+    release = create()
+    add(release, "post", proposed_post.pk)
+
+    path = f"items.post.{proposed_post.pk}"
+    refused("POST", f"{release}/publish", {}, 409, "release_conflict", path)
+
+    add_changes(release, proposed_post)
+    publish(release)
+    published = now(proposed_post)
+    assert (published.title, published.status) == ("Proposed", Status.PUBLISHED)
