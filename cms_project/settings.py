@@ -112,6 +112,7 @@ INSTALLED_APPS = [
     "proofroom_apps.feedback",
     "proofroom_apps.comments",
     "proofroom_apps.releases",
+    "proofroom_apps.calendar",
     "proofroom_apps.privacy",
     "proofroom_apps.imports",
     "forms",

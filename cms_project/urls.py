@@ -42,6 +42,7 @@ APPS = (
     "proofroom_apps.feedback",
     "proofroom_apps.comments",
     "proofroom_apps.releases",
+    "proofroom_apps.calendar",
     "proofroom_apps.privacy",
     "content",
     "proofroom_apps.website",

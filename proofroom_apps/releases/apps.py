@@ -27,7 +27,7 @@ class ReleasesConfig(AppConfig):
                 NavigationGroup.REVIEW,
                 gettext_lazy("Releases"),
                 "admin:proofroom_releases_release_changelist",
-                "calendar",
+                "flow",
                 permissions=("releases.manage",),
             ),
             order=40,

@@ -89,6 +89,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/postjob/": EDITORS,
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
+    "calendar/": PEOPLE,
     "comments/": PEOPLE,
     "proofroom_releases/release/": EDITORS,
     "approval/": ADMIN,
