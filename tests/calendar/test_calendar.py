@@ -138,6 +138,7 @@ def test_deleted_posts_and_resolved_threads_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("query", "field"),
     [
+        ("form=2099-01-01", "form"),
         ("from=soon", "from"),
         ("to=9999-99-99", "to"),
         ("from=2099-01-01&to=2099-12-31", "to"),

@@ -55,7 +55,7 @@ class CalendarAnswer(Answer):
 class CalendarViewSet(ApiViewSet):
     """The calendar."""
 
-    permissions: ClassVar[dict[str, Declared]] = {"list": "posts.view"}
+    permissions: ClassVar[dict[str, Declared]] = {"retrieve": "posts.view"}
 
     @extend_schema(
         parameters=[
@@ -65,9 +65,9 @@ class CalendarViewSet(ApiViewSet):
             query_parameter("locale", "Of posts in this language."),
             PERSON,
         ],
-        responses={200: CalendarAnswer},
+        responses=CalendarAnswer,
     )
-    def list(self, request: Request) -> Response:
+    def retrieve(self, request: Request) -> Response:
         """List publications, expiries, releases and due dates of a period, in order of time.
 
         Releases need `releases.manage`, due dates `comments.view`; without it they are left out.

@@ -8,4 +8,4 @@ from proofroom.core.api.lazy_views import LazyViewSet
 
 CalendarViewSet = LazyViewSet("proofroom_apps.calendar.api.calendar.CalendarViewSet")
 
-urlpatterns = [path("calendar", CalendarViewSet.as_view({"get": "list"}))]
+urlpatterns = [path("calendar", CalendarViewSet.as_view({"get": "retrieve"}))]
