@@ -137,7 +137,7 @@ def run_due_dates(admin: Actor) -> int:
     count = 0
     # A post that fails must not block the others, nor must a failure to record that.
     moment = timezone.now()
-    steps = [
+    steps: list[tuple[tuple[datetime, int, str], str, Callable[[], bool]]] = [
         (due.order, f"the {due.kind} of the post {due.post_id}", partial(_run, due, admin))
         for due in find_due(moment)
     ]

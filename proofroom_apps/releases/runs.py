@@ -244,8 +244,13 @@ def _run_due(release_id: UUID) -> bool:
             release.save()
             user = release.scheduled_by if release.scheduled_by is not None else SYSTEM
             actor = Actor(user=user, via="system")
-            more = {"what": str(RunKind.PUBLISH.value), "reason": reason.message}
-            record_event("release.failed", release, actor, **more)
+            record_event(
+                "release.failed",
+                release,
+                actor,
+                what=str(RunKind.PUBLISH.value),
+                reason=reason.message,
+            )
             return False
         actor = Actor(user=release.scheduled_by, via="system")
         run = _create_run(release, RunKind.PUBLISH, actor, total)

@@ -111,8 +111,8 @@ def test_a_time_is_set_in_the_readers_zone(client: Client) -> None:
     )
     assert "go live at this time" in shown
     press(client, release, "unschedule")
-    release.refresh_from_db()
-    assert (release.at, release.state) == (None, ReleaseState.OPEN)
+    unplanned = Release.objects.get(pk=release.pk)
+    assert (unplanned.at, unplanned.state) == (None, ReleaseState.OPEN)
 
 
 @pytest.mark.parametrize("at", ["", "soon", "2001-01-01T09:00"])
