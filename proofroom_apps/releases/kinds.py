@@ -110,7 +110,7 @@ class ItemKind(ABC):
         """Return a value by id that differs after any change of the object. One query."""
 
     def lock(self, ids: Collection[UUID]) -> None:
-        """Lock the objects in a fixed order, so that two writers of several objects can't wait for each other."""
+        """Lock objects in a fixed order until the end of the transaction."""
         rows = self.model._default_manager.select_for_update(of=("self",), no_key=True)
         list(rows.filter(pk__in=ids).order_by("pk").values_list("pk"))
 
@@ -438,6 +438,18 @@ def by_kind(items: Iterable[ReleaseItem]) -> dict[ItemKind, list[ReleaseItem]]:
     for item in in_order(items):
         found.setdefault(KINDS[item.kind], []).append(item)
     return found
+
+
+def lock_objects(items: Iterable[ReleaseItem]) -> None:
+    """Lock the objects of items, so that two releases can't wait for each other. One query for each table."""
+    ids: dict[type[Model], set[UUID]] = {}
+    by_model = {kind.model: kind for kind in KINDS.values()}
+    for item in items:
+        ids.setdefault(KINDS[item.kind].model, set()).add(item.object_id)
+    # A post may be in a release twice: with its changes, and with its publication.
+    for model, kind in by_model.items():
+        if model in ids:
+            kind.lock(ids[model])
 
 
 def find_conflicts(items: Sequence[ReleaseItem]) -> Conflicts:

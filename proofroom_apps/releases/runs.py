@@ -31,6 +31,7 @@ from proofroom_apps.releases.kinds import (
     find_changed_since,
     find_conflicts,
     in_order,
+    lock_objects,
 )
 from proofroom_apps.releases.models import (
     Release,
@@ -84,8 +85,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
             return
         if failed := {item.pk: item.failure for item in part if item.failure}:
             raise conflict_of(part, failed)
-        for kind, items in by_kind(part).items():
-            kind.lock({item.object_id for item in items})
+        lock_objects(part)
         # After the rows: who holds this lock must not wait for others. Then caches see one change, not a thousand.
         lock_content_version()
         with version_last():
@@ -123,6 +123,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
     def _check(
         self, job: ReleaseRun, part: Sequence[ReleaseItem], approvers: dict[int, Actor]
     ) -> None:
+        lock_objects(part)
         if job.kind == RunKind.UNDO:
             found = find_changed_since(part)
         else:

@@ -31,6 +31,7 @@ from proofroom_apps.releases.kinds import (
     by_kind,
     find_conflicts,
     in_order,
+    lock_objects,
 )
 from proofroom_apps.releases.models import (
     EDITABLE,
@@ -235,6 +236,7 @@ def judge(items: Sequence[ReleaseItem], actor: Actor) -> Conflicts:
         return found
     of_release = ReleaseItem.objects.filter(release=items[0].release_id, kind=ChangesKind.name)
     changed = set(of_release.values_list("object_id", flat=True))
+    lock_objects(items)
     for item in in_order(items):
         try:
             KINDS[item.kind].judge(item, actor, changed)
