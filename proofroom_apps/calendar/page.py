@@ -14,9 +14,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format, get_format
-from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from proofroom.accounts.models import User
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
@@ -25,16 +23,17 @@ from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.post_type_names import post_type_labels
 from proofroom_apps.calendar.entries import CalendarEntry, CalendarFilter, EntryKind, list_entries
-from proofroom_apps.editorial.posts.post_pages import page, post_url
+from proofroom_apps.calendar.labels import label_of, url_of
+from proofroom_apps.editorial.posts.post_pages import page
 
 _FIRST_YEAR: Final = 1971
 _LAST_YEAR: Final = 9998
 _MAX_PEOPLE: Final = 200
-LABELS: Final[dict[EntryKind, tuple[str, Promise]]] = {
-    "publication": ("published", gettext_lazy("Publication")),
-    "expiry": ("archived", gettext_lazy("Unpublished")),
-    "release": ("scheduled", gettext_lazy("Release")),
-    "due": ("review", gettext_lazy("Due")),
+_BADGES: Final[dict[EntryKind, str]] = {
+    "publication": "published",
+    "expiry": "archived",
+    "release": "scheduled",
+    "due": "review",
 }
 
 
@@ -136,25 +135,7 @@ def _filter_in(request: HttpRequest) -> CalendarFilter:
 
 
 def _show(entry: CalendarEntry) -> ShownEntry:
-    look, label = LABELS[entry.kind]
-    is_change = entry.kind == "publication" and entry.id != entry.post_id
-    return ShownEntry(
-        entry.at, look, _("Changes") if is_change else str(label), entry.title, _url_of(entry)
-    )
-
-
-def _url_of(entry: CalendarEntry) -> str:
-    """Return the page where the entry is changed."""
-    if entry.kind == "release":
-        return reverse("admin:proofroom_releases_release_change", args=[entry.id])
-    if entry.kind == "due" and entry.asset_id is not None:
-        return reverse("admin:file-comments", args=[entry.asset_id])
-    post_id = str(entry.post_id)
-    if entry.kind == "due":
-        return post_url("comments", post_id)
-    if entry.id != entry.post_id:
-        return f"{post_url('review', post_id)}?layer=review#schedule"
-    return post_url("change", post_id)
+    return ShownEntry(entry.at, _BADGES[entry.kind], label_of(entry), entry.title, url_of(entry))
 
 
 def _url(month: date, chosen: dict[str, str]) -> str:

@@ -107,6 +107,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_accounts.Preferences": ACCOUNTS,
     "proofroom_accounts.SiteRole": ACCOUNTS,
     "proofroom_accounts.User": ACCOUNTS,
+    "proofroom_calendar.CalendarFeed": SECRETS,
     "proofroom_comments.AgentMention": WORK,
     "proofroom_comments.Comment": WORK,
     "proofroom_core.ContentVersion": MADE_AGAIN,

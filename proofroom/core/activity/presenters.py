@@ -61,6 +61,7 @@ _SENTENCES: Final[Mapping[str, str]] = {
     "comment.reopened": gettext_noop("reopened a comment on {post}"),
     "comment.due": gettext_noop("reminded of a due comment on {post}"),
     "comment.deleted": gettext_noop("deleted a comment on {post}"),
+    "calendar.feed-renewed": gettext_noop("renewed the address of a calendar feed"),
     "release.created": gettext_noop("created the release {thing}"),
     "release.changed": gettext_noop("renamed the release {thing}"),
     "release.deleted": gettext_noop("deleted the release {thing}"),

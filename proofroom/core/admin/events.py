@@ -48,6 +48,7 @@ _GROUPS = {
     "activity": gettext_lazy("Activity log"),
     "agent": gettext_lazy("Agents"),
     "ai": gettext_lazy("AI settings"),
+    "calendar": gettext_lazy("Calendar"),
     "chat": gettext_lazy("Chat"),
     "comment": gettext_lazy("Comments"),
     "content": gettext_lazy("Menus, terms, redirects and more"),

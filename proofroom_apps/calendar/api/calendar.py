@@ -21,6 +21,7 @@ from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
 from proofroom.core.post_type_names import post_type_labels
 from proofroom_apps.calendar.entries import KINDS, MAX_PERIOD, CalendarFilter, list_entries
+from proofroom_apps.calendar.feeds import feed_url, renew_feed
 
 _DEFAULT_PERIOD: Final = timedelta(days=31)
 FROM: Final = query_parameter(
@@ -50,6 +51,31 @@ class CalendarAnswer(Answer):
     """What happens in a period, in order of time."""
 
     data: list[CalendarEntryAnswer]
+
+
+class CalendarFeedAnswer(Answer):
+    """The secret address of the caller's feed, for other calendars. Null before the first POST."""
+
+    url: str | None
+
+
+class CalendarFeedViewSet(ApiViewSet):
+    """The address of the caller's iCalendar feed."""
+
+    permissions: ClassVar[dict[str, Declared]] = {
+        "retrieve": "posts.view",
+        "renew": "posts.view",
+    }
+
+    @extend_schema(responses={200: CalendarFeedAnswer})
+    def retrieve(self, request: Request) -> Response:
+        """Return the address. It needs a logged-in person."""
+        return Response(CalendarFeedAnswer(url=feed_url(self.actor)))
+
+    @extend_schema(request=None, responses={200: CalendarFeedAnswer})
+    def renew(self, request: Request) -> Response:
+        """Make a new address. The former one stops working."""
+        return Response(CalendarFeedAnswer(url=renew_feed(self.actor)))
 
 
 class CalendarViewSet(ApiViewSet):

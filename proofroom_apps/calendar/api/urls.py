@@ -8,4 +8,9 @@ from proofroom.core.api.lazy_views import LazyViewSet
 
 CalendarViewSet = LazyViewSet("proofroom_apps.calendar.api.calendar.CalendarViewSet")
 
-urlpatterns = [path("calendar", CalendarViewSet.as_view({"get": "retrieve"}))]
+CalendarFeedViewSet = LazyViewSet("proofroom_apps.calendar.api.calendar.CalendarFeedViewSet")
+
+urlpatterns = [
+    path("calendar", CalendarViewSet.as_view({"get": "retrieve"})),
+    path("calendar/feed", CalendarFeedViewSet.as_view({"get": "retrieve", "post": "renew"})),
+]

@@ -22,4 +22,6 @@ ENDPOINTS = [
         query="?from=2099-01-01&to=2099-01-31",
         invalid=("?from=2099-01-01&to=2098-01-01", "to"),
     ),
+    Endpoint("GET /api/calendar/feed", PEOPLE),
+    Endpoint("POST /api/calendar/feed", PEOPLE),
 ]
