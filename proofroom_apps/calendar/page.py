@@ -10,7 +10,8 @@ from typing import Final
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format, get_format
@@ -23,6 +24,7 @@ from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import current_zone_name
 from proofroom.core.post_type_names import post_type_labels
 from proofroom_apps.calendar.entries import CalendarEntry, CalendarFilter, EntryKind, list_entries
+from proofroom_apps.calendar.feeds import feed_url, renew_feed
 from proofroom_apps.calendar.labels import label_of, url_of
 from proofroom_apps.editorial.posts.post_pages import page
 
@@ -60,8 +62,15 @@ class CalendarDay:
 
 @service_errors_as_http
 def calendar(request: HttpRequest) -> HttpResponse:
-    """Show a month (`?month=2026-12`), narrowed by `type`, `locale` and `person`; invalid values are ignored."""
+    """Show a month (`?month=2026-12`), narrowed by `type`, `locale` and `person`; invalid values are ignored.
+
+    POST renews the address of the user's feed.
+    """
     require(request, "posts.view")
+    if request.method == "POST":
+        renew_feed(actor_of(request))
+        messages.success(request, _("This is your new address. The former one no longer works."))
+        return HttpResponseRedirect(f"{request.get_full_path()}#feed")
     first = _month_in(request)
     following = (first + timedelta(days=32)).replace(day=1)
     earlier = (first - timedelta(days=1)).replace(day=1)
@@ -94,6 +103,7 @@ def calendar(request: HttpRequest) -> HttpResponse:
         "month_value": f"{first:%Y-%m}",
         "weeks": [shown[place : place + 7] for place in range(0, len(shown), 7)],
         "weekdays": [date_format(day, "D") for day in days[:7]],
+        "feed": feed_url(actor_of(request)) or "",
         "zone": current_zone_name(),
         "problem": problem,
         "is_empty": not entries and not problem,

@@ -106,7 +106,7 @@ class ReleaseAdmin(FormAdmin[Release]):
     add_button = gettext_lazy("Create release")
     add_form = ReleaseForm
     empty_words = gettext_lazy("A release holds changes that go live at the same moment.")
-    list_display = ("name", "look", "live_at", "number", "created_by_name", "created")
+    list_display = ("name", "look", "live_at", "number", "maker", "created")
     list_filter = ("state",)
     search_fields = ("name",)
     ordering = ("-created_at", "pk")
@@ -136,6 +136,10 @@ class ReleaseAdmin(FormAdmin[Release]):
     @admin.display(description=gettext_lazy("Items"))
     def number(self, release: Release) -> int:
         return int(getattr(release, "item_count", 0))
+
+    @admin.display(description=gettext_lazy("Created by"), ordering="created_by_name")
+    def maker(self, release: Release) -> str:
+        return release.created_by_name
 
     @admin.display(description=gettext_lazy("Created"), ordering="created_at")
     def created(self, release: Release) -> SafeString | str:

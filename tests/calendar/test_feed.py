@@ -81,5 +81,17 @@ def test_hostile_titles_add_no_lines() -> None:
     assert text.count("\r\nBEGIN:VEVENT\r\n") == 1
 
 
+def test_the_page_of_the_calendar_makes_the_address() -> None:
+    client = Client()
+    client.force_login(make.user("translator"))
+    assert "Create address" in client.get("/admin/calendar/").content.decode()
+
+    answer = client.post("/admin/calendar/", follow=True)
+
+    found = re.search(r'id="feed-url" value="([^"]+)"', answer.content.decode())
+    assert found is not None
+    assert Client().get(urlsplit(found[1]).path).status_code == 200
+
+
 def test_a_post_is_no_safe_request() -> None:
     assert Client().post(renew()).status_code == 405
