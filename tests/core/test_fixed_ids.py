@@ -120,6 +120,7 @@ TASKS = {
 SALTS = {
     "accounts.session.{…}.{…}",
     "agents.fence",
+    "calendar.feed",
     "content.review.{…}",
     "content.site.assignment",
     "core.form_stamps",
