@@ -41,6 +41,7 @@ APPS = (
     "proofroom_apps.reviewers",
     "proofroom_apps.feedback",
     "proofroom_apps.comments",
+    "proofroom_apps.steps",
     "proofroom_apps.privacy",
     "content",
     "proofroom_apps.website",

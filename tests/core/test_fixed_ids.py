@@ -108,6 +108,7 @@ TASKS = {
     "privacy.tasks.delete_expired_exports",
     "privacy.tasks.run_request",
     "reviewers.tasks.forget_old_links",
+    "steps.tasks.remind_of_due",
     "webhooks.tasks.prune_deliveries",
     "webhooks.tasks.purge_deliveries",
     "webhooks.tasks.replay_deliveries",

@@ -1,0 +1,58 @@
+"""`/api/posts/:id/steps`: the editorial steps of a post."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+from drf_spectacular.utils import extend_schema
+from pydantic import Field
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from content.store import post_queries
+from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.permissions import Declared
+from proofroom.core.api.schema import UUID_TEXT
+from proofroom.core.api.views import ApiViewSet
+from proofroom.definitions.step import STEP_NAME_MAX
+from proofroom_apps.steps.models import NOTE_MAX
+from proofroom_apps.steps.presenters import StepsAnswer
+from proofroom_apps.steps.queries import read_way
+from proofroom_apps.steps.services import advance, send_back
+
+
+class StepMove(Body):
+    """`advance` starts the steps, or agrees to the open one. `return` sends the content back, and needs a note."""
+
+    action: Literal["advance", "return"]
+    step: Annotated[
+        Words,
+        Field(
+            description="For `advance`: the step seen as open. For `return`: where to; absent for the authors.",
+            json_schema_extra={"maxLength": STEP_NAME_MAX},
+        ),
+    ] = ""
+    note: Annotated[Words, Field(json_schema_extra={"maxLength": NOTE_MAX})] = ""
+
+
+class StepViewSet(ApiViewSet):
+    """Editorial steps of a post: read them, agree, and send back."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "posts.view", "create": "posts.view"}
+    path_schemas: ClassVar = {"post_id": UUID_TEXT}
+
+    @extend_schema(responses=StepsAnswer)
+    def list(self, request: Request, post_id: str) -> Response:
+        """Return the editorial steps of a post, and the open one."""
+        post = post_queries.require_post(post_id, self.actor)
+        return Response(StepsAnswer.of_way(read_way(post)))
+
+    @extend_schema(request=StepMove, responses=StepsAnswer)
+    def create(self, request: Request, post_id: str) -> Response:
+        """Start the steps of a post, agree to the open step, or send the content back."""
+        move = read_body(request, StepMove)
+        if move.action == "advance":
+            way = advance(post_id=post_id, actor=self.actor, step=move.step, note=move.note)
+        else:
+            way = send_back(post_id=post_id, actor=self.actor, step=move.step, note=move.note)
+        return Response(StepsAnswer.of_way(way))
