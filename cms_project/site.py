@@ -161,6 +161,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
         from proofroom_apps.editorial.translations.matrix import translations
         from proofroom_apps.editorial.translations.xliff_page import xliff
+        from proofroom_apps.steps.admin import post_steps
         from seo.admin.search_engines import address_trace, search_engines
 
         site_urls: list[URLPattern | URLResolver] = [
@@ -249,6 +250,11 @@ class CmsAdminSite(admin.AdminSite):
                 "comments/files/<uuid:asset_id>/",
                 self.admin_view(file_comments),
                 name="file-comments",
+            ),
+            path(
+                "content/post/<uuid:post_id>/steps/",
+                self.admin_view(post_steps),
+                name="content_post_steps",
             ),
             path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Status
 from content.posts.decide import clean_note
-from content.store.digest import digest_of
+from content.store.digest import digest_of, read_digest, was_seen
 from content.store.layer_state import event_payload, lock_post, open_layers
 from content.store.scopes import require_in_scope
 from proofroom.accounts.models import User
@@ -278,8 +278,14 @@ def end_run(*, run_id: UUID | str, problem: str) -> bool:
 
 
 @transaction.atomic
-def take_advice(*, post_id: UUID, guest: str, paths: Sequence[str]) -> bool:
-    """End the open step of a guest who said yes to the changes at `paths`, if these are all in Review. Idempotent."""
+def take_advice(
+    *, post_id: UUID, guest: str, digest: str, paths: Sequence[str], invited_at: datetime
+) -> bool:
+    """End the open step of a guest who said yes to all of the changes that are now in Review. Idempotent.
+
+    `digest` and `paths`: the changes that they saw; `invited_at`: when their link was made, which must be after the
+    step was opened.
+    """
     rows = Post.objects.select_for_update(of=("self",), no_key=True)
     post = rows.filter(pk=post_id, deleted_at__isnull=True).first()
     if post is None or not steps_of(post.type):
@@ -290,7 +296,12 @@ def take_advice(*, post_id: UUID, guest: str, paths: Sequence[str]) -> bool:
         return False
     if step.guest.casefold() != guest.casefold():
         return False
-    if not {*open_layers(post).review.changes.paths} <= {*paths}:
+    if row.opened_at is None or invited_at < row.opened_at:
+        return False
+    seen, review = read_digest(digest), open_layers(post).review
+    if not review.exists:
+        return False
+    if not all(change.path in paths and was_seen(seen, change) for change in review.changes):
         return False
     row.decisions.create(action=StepAction.AGREED, step=step.name, stands_for=step.guest)
     _record("post.step.agreed", post, _SITE, step=step.name)

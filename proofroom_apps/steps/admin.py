@@ -1,0 +1,215 @@
+"""Editorial steps in the admin: the page of a post, the panel of its editor, and a section of the inbox."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+from django.views.decorators.http import require_http_methods
+
+from content.models import Post, Status
+from proofroom.accounts.models import role_label
+from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
+from proofroom.core.agent_directory import agent_name
+from proofroom.core.errors import Conflict, RuleViolation
+from proofroom.definitions import Step, post_types, steps_of
+from proofroom_apps.editorial.inbox.sections import InboxSection, inbox_sections
+from proofroom_apps.editorial.posts.extensions import (
+    PostPagesExtension,
+    PostPanel,
+    PostTab,
+    post_pages_extensions,
+)
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.steps.models import NOTE_MAX, StepDecision, StepRound
+from proofroom_apps.steps.presenters import latest_decisions
+from proofroom_apps.steps.queries import StepView, Way, read_way, rounds_asking, standing_of
+from proofroom_apps.steps.services import advance, send_back
+
+MAX_SHOWN: Final = 25
+
+
+@dataclass(frozen=True, slots=True)
+class StepLine:
+    """A step on the page of a post."""
+
+    view: StepView
+    asks: str
+    progress: str
+    is_overdue: bool
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@service_errors_as_http
+def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
+    """Show the steps of a post, with the buttons to advance and to send back. POST does either."""
+    require(request, "posts.view")
+    post, layers = read(request, post_id)
+    problem = ""
+    if request.method == "POST":
+        problem = _move(request, post)
+        if not problem:
+            return HttpResponseRedirect(post_url("steps", post))
+    way = read_way(post, layers)
+    context = {
+        **_buttons(request, way),
+        "lines": list(_lines(way)),
+        "way": way,
+        "problem": problem,
+        "decisions": [_describe(row) for row in latest_decisions(way.row)],
+        "note": request.POST.get("note", ""),
+        "note_max": NOTE_MAX,
+        "has_changes": layers.review.exists,
+    }
+    return post_page(
+        request,
+        "admin/steps/post.html",
+        post,
+        layers,
+        context,
+        title=_("Steps of %(title)s") % {"title": post.title},
+        tab="steps",
+        status=422 if problem else 200,
+    )
+
+
+def _move(request: HttpRequest, post: Post) -> str:
+    """Do what the pressed button says. Return why nothing was done, empty on success."""
+    actor, note = actor_of(request), request.POST.get("note", "")
+    try:
+        if request.POST.get("do") == "return":
+            send_back(post_id=post.pk, actor=actor, note=note, step=request.POST.get("to", ""))
+            messages.success(request, _("Sent back."))
+            return ""
+        way = advance(post_id=post.pk, actor=actor, step=request.POST.get("step", ""), note=note)
+    except (RuleViolation, Conflict) as error:
+        return error.message
+    if way.is_passed:
+        messages.success(request, _("All steps are done."))
+    elif way.current is not None:
+        messages.success(request, _("The step “%(step)s” is open.") % {"step": way.current.name})
+    return ""
+
+
+def _buttons(request: HttpRequest, way: Way) -> dict[str, Any]:
+    """Return what the user may do. The services decide again."""
+    actor, current = actor_of(request), way.current
+    standing = standing_of(actor.user, current, actor.can) if current is not None else None
+    may_start = actor.can("posts.edit", way.post) or actor.can("posts.review.save", way.post)
+    has_agreed = (
+        way.row is not None and way.row.decisions.filter(counts=True, by=actor.user.pk).exists()
+    )
+    may_return = actor.can("posts.review.approve", way.post) or standing is not None
+    return {
+        "may_start": may_start and current is None and not way.is_passed and bool(way.steps),
+        "may_agree": standing is not None and not has_agreed,
+        "has_agreed": has_agreed,
+        "stands_for": standing.stands_for if standing is not None else "",
+        "deputy_for": standing.deputy_for if standing is not None else None,
+        "may_return": may_return and (current is not None or way.is_passed),
+        "targets": [view.step.name for view in way.steps if view.state == "done"],
+    }
+
+
+def _lines(way: Way) -> Iterator[StepLine]:
+    now = timezone.now()
+    for view in way.steps:
+        quorum = view.step.quorum
+        progress = ""
+        if quorum > 1 and view.state == "open":
+            progress = _("%(agreed)s of %(quorum)s agreed") % {
+                "agreed": view.agreed,
+                "quorum": quorum,
+            }
+        elif quorum > 1:
+            progress = ngettext("%(n)s must agree", "%(n)s must agree", quorum) % {"n": quorum}
+        yield StepLine(
+            view, asks_label(view.step), progress, view.due is not None and view.due < now
+        )
+
+
+def asks_label(step: Step) -> str:
+    """Return whom a step asks, in words."""
+    if step.kind == "role":
+        return _("Role: %(name)s") % {"name": role_label(step.role)}
+    if step.kind == "agent":
+        return _("Agent: %(name)s") % {"name": agent_name(step.agent)}
+    if step.kind == "guest":
+        return _("Reviewer without account: %(name)s") % {"name": step.guest}
+    return step.person
+
+
+def _describe(row: StepDecision) -> tuple[StepDecision, str, str]:
+    """Return a decision with who made it and what it was."""
+    who = row.by_name or (agent_name(row.agent_id) if row.agent_id else row.stands_for)
+    if row.by_name and row.deputy_for is not None:
+        who = _("%(name)s for %(other)s") % {"name": who, "other": row.deputy_for.username}
+    elif row.by_name and row.stands_for:
+        who = _("%(name)s for %(other)s") % {"name": who, "other": row.stands_for}
+    sentences = {
+        "started": _("started the steps"),
+        "agreed": _("agreed to “%(step)s”") % {"step": row.step},
+        "returned": _("sent back to “%(step)s”") % {"step": row.step}
+        if row.step
+        else _("sent back to the authors"),
+    }
+    return row, who or _("Former member"), sentences[row.action]
+
+
+class StepsOnPostPages(PostPagesExtension):
+    def tabs(self, request: HttpRequest, post: Post) -> Sequence[PostTab]:
+        """Return the tab of the steps, for types that have some. No query."""
+        if not steps_of(post.type):
+            return ()
+        return (PostTab("steps", _("Steps"), post_url("steps", post)),)
+
+    def panels(self, request: HttpRequest, post: Post) -> Sequence[PostPanel]:
+        """Return where the post is on its way. No query for types without steps."""
+        if not steps_of(post.type):
+            return ()
+        way = read_way(post)
+        context = {
+            "lines": list(_lines(way)),
+            "way": way,
+            "url": post_url("steps", post),
+            "is_live": post.status == Status.PUBLISHED,
+        }
+        return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
+
+
+class StepsInInbox(InboxSection):
+    def show(self, request: HttpRequest) -> SafeString:
+        """Return the open steps that ask the reader. No query if no type has steps."""
+        rows = _asking(request)
+        if not rows:
+            return SafeString()
+        entries = [
+            (row, step, post_url("steps", row.post), row.due_at is not None and row.due_at < now)
+            for now in (timezone.now(),)
+            for row in rows
+            if (step := _step_of(row)) is not None
+        ]
+        return render_to_string("admin/steps/inbox.html", {"entries": entries[:MAX_SHOWN]})
+
+
+def _asking(request: HttpRequest) -> list[StepRound]:
+    if not any(type_.steps for type_ in post_types):
+        return []
+    return list(rounds_asking(actor_of(request))[:MAX_SHOWN])
+
+
+def _step_of(row: StepRound) -> Step | None:
+    return next((step for step in steps_of(row.post.type) if step.name == row.step), None)
+
+
+post_pages_extensions.register(StepsOnPostPages(), name="steps", order=1)
+inbox_sections.register(StepsInInbox(), name="steps")

@@ -1,0 +1,157 @@
+"""Editorial steps in the admin: the page of a post, the panel of the editor, and the inbox."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+
+from content.models import Post
+from proofroom.definitions import Step
+from tests import make
+from tests.steps.taking import HEAD, LEGAL, move, set_steps, staged, states
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    for role in ("admin", "editor", "translator"):
+        make.user(role)
+    set_steps(monkeypatch, LEGAL, HEAD)
+
+
+def client(role: str) -> Client:
+    found = Client()
+    found.force_login(make.user(role))
+    return found
+
+
+def address(post: Post) -> str:
+    return f"/admin/content/post/{post.pk}/steps/"
+
+
+def page(post: Post, role: str = "editor") -> str:
+    response = client(role).get(address(post))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def send(post: Post, role: str = "editor", *, status: int = 302, **values: str) -> str:
+    response = client(role).post(address(post), values)
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def draft() -> Post:
+    return make.post("Coffee", status="draft")
+
+
+def test_the_page_shows_the_steps_and_starts_them():
+    post = draft()
+
+    text = page(post)
+    assert "Role: Translator" in text
+    assert "Start the steps" in text
+    send(post, do="advance")
+
+    text = page(post)
+    assert 'aria-current="step"' in text
+    assert "started the steps" in text
+    assert "Agree to" not in text
+
+
+def test_people_who_are_asked_agree_and_others_see_no_button():
+    post = draft()
+    move(post)
+
+    assert "Agree to “Legal”" in page(post, "translator")
+    send(post, "translator", do="advance", step="Legal")
+
+    assert states(post) == ["done", "open"]
+    assert "agreed to “Legal”" in page(post)
+    assert "Agree to" not in page(post, "translator")
+
+
+def test_content_is_sent_back_with_a_note():
+    post = draft()
+    move(post)
+    move(post, role="translator")
+
+    assert "Say what has to change." in send(post, status=422, do="return", to="Legal")
+    send(post, do="return", to="Legal", note="<b>The imprint</b> is wrong")
+
+    assert states(post) == ["open", "waiting"]
+    assert "&lt;b&gt;The imprint&lt;/b&gt; is wrong" in page(post)
+
+
+def test_a_form_of_an_earlier_step_is_refused():
+    post = draft()
+    move(post)
+    move(post, role="translator")
+
+    text = send(post, status=422, do="advance", step="Legal")
+
+    assert "is not open any more" in text
+    assert states(post) == ["done", "open"]
+
+
+def test_people_who_are_not_asked_get_a_403():
+    post = draft()
+    move(post)
+
+    send(post, "editor", status=403, do="advance")
+
+    assert states(post) == ["open", "waiting"]
+
+
+def test_the_editor_shows_the_steps_of_its_post(monkeypatch):
+    post = draft()
+    move(post)
+    editor = client("editor")
+    url = f"/admin/content/post/{post.pk}/change/"
+
+    text = editor.get(url).content.decode()
+    assert 'id="steps-panel"' in text
+    assert f'href="{address(post)}"' in text
+
+    set_steps(monkeypatch)
+    assert "steps-panel" not in editor.get(url).content.decode()
+    assert address(post) not in editor.get(url).content.decode()
+
+
+def test_the_inbox_lists_the_steps_that_ask_the_reader():
+    post = draft()
+    move(post)
+
+    asked, other = (
+        client(role).get("/admin/inbox/").content.decode() for role in ("translator", "editor")
+    )
+
+    assert f'href="{address(post)}"' in asked
+    assert "Steps that ask you" in asked
+    assert "Steps that ask you" not in other
+
+
+def test_the_inbox_needs_no_query_without_steps(monkeypatch, django_assert_num_queries):
+    from django.test import RequestFactory
+
+    from proofroom_apps.editorial.inbox.sections import show_sections
+
+    set_steps(monkeypatch)
+    request = RequestFactory().get("/admin/inbox/")
+    request.user = make.user("editor")
+
+    with django_assert_num_queries(0):
+        assert show_sections(request) == []
+
+
+def test_the_review_links_to_the_steps(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post()
+    set_steps(monkeypatch, Step("Legal", role="translator"))
+    staged(post, title="New")
+    move(post)
+
+    text = client("editor").get(f"/admin/content/post/{post.pk}/review/?layer=review").content
+
+    assert f'href="{address(post)}"' in text.decode()
