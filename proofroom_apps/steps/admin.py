@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
 from django.contrib import messages
+from django.contrib.admin import SimpleListFilter
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from content.models import Post, Status
@@ -24,12 +26,13 @@ from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.definitions import Step, post_types, steps_of
 from proofroom_apps.editorial.inbox.sections import InboxSection, inbox_sections
 from proofroom_apps.editorial.posts.extensions import (
+    PostBadge,
     PostPagesExtension,
     PostPanel,
     PostTab,
     post_pages_extensions,
 )
-from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.editorial.posts.post_pages import post_page, post_url, post_urls, read
 from proofroom_apps.steps.models import NOTE_MAX, StepDecision, StepRound
 from proofroom_apps.steps.presenters import latest_decisions
 from proofroom_apps.steps.queries import StepView, Way, read_way, rounds_asking, standing_of
@@ -184,6 +187,42 @@ class StepsOnPostPages(PostPagesExtension):
             "is_live": post.status == Status.PUBLISHED,
         }
         return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
+
+    def list_filters(self) -> Sequence[type[SimpleListFilter]]:
+        return (StepFilter,)
+
+    def list_badges(self, types: Mapping[UUID, str]) -> Mapping[UUID, PostBadge]:
+        """Return the names of the open steps. One query, none for types without steps."""
+        ids = [id_ for id_, type_ in types.items() if steps_of(type_)]
+        if not ids:
+            return {}
+        rows = StepRound.objects.filter(post__in=ids).exclude(step="")
+        found = dict(rows.values_list("post", "step"))
+        url_of = post_urls("steps")
+        # A step that was taken out of the definition is not open.
+        return {
+            id_: PostBadge(name, url_of(id_))
+            for id_, name in found.items()
+            if any(step.name == name for step in steps_of(types[id_]))
+        }
+
+
+class StepFilter(SimpleListFilter):
+    """Filter for posts at an open step."""
+
+    title = gettext_lazy("step")
+    parameter_name = "step"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        names = dict.fromkeys(step.name for type_ in post_types for step in type_.steps)
+        return [(name, name) for name in names]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        name = self.value() or ""
+        if name not in {value for value, _label in self.lookup_choices}:
+            return queryset
+        types = [type_.name for type_ in post_types for step in type_.steps if step.name == name]
+        return queryset.filter(step_round__step=name, type__in=types)
 
 
 class StepsInInbox(InboxSection):

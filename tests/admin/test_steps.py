@@ -155,3 +155,39 @@ def test_the_review_links_to_the_steps(monkeypatch):
     text = client("editor").get(f"/admin/content/post/{post.pk}/review/?layer=review").content
 
     assert f'href="{address(post)}"' in text.decode()
+
+
+def listed(role: str = "editor", query: str = "") -> str:
+    response = client(role).get(f"/admin/content/post/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_list_shows_and_filters_the_open_step(monkeypatch):
+    post, other = draft(), make.post("Tea", status="draft")
+    move(post)
+    move(other)
+    move(other, role="translator")
+
+    text = listed()
+    assert f'<a class="badge" href="{address(post)}">Legal</a>' in text
+    assert f'<a class="badge" href="{address(other)}">Head</a>' in text
+    text = listed(query="?step=Legal")
+    assert "Coffee" in text
+    assert "Tea" not in text
+    set_steps(monkeypatch)
+    assert address(post) not in listed()
+
+
+def test_the_list_reads_open_steps_in_one_query(monkeypatch, django_assert_num_queries):
+    from proofroom_apps.editorial.posts.extensions import PostBadge, list_badges
+
+    post = draft()
+    move(post)
+
+    with django_assert_num_queries(1):
+        found = list_badges({post.pk: "blog"})
+    assert found == {post.pk: PostBadge("Legal", address(post))}
+    set_steps(monkeypatch)
+    with django_assert_num_queries(0):
+        assert list_badges({post.pk: "blog"}) == {}

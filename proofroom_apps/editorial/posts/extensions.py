@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from uuid import UUID
 
+from django.contrib.admin import SimpleListFilter
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
@@ -23,6 +25,14 @@ class PostTab:
     label: str
     url: str
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostBadge:
+    """A linked word beside a post in the list."""
+
+    label: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +137,14 @@ class PostPagesExtension:
         """Return actions on the selected posts of the list."""
         return ()
 
+    def list_filters(self) -> Sequence[type[SimpleListFilter]]:
+        """Return filters of the list of posts. A filter without choices is not shown."""
+        return ()
+
+    def list_badges(self, types: Mapping[UUID, str]) -> Mapping[UUID, PostBadge]:
+        """Return the badges of posts in the list, by id. `types`: the type of each post. At most one query."""
+        return {}
+
     def describe_runs(self, request: HttpRequest, ids: Sequence[str]) -> Mapping[str, RunView]:
         """Return the runs with these ids. At most one query, however many ids."""
         return {}
@@ -179,6 +197,18 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
 
 def list_actions() -> list[ListAction]:
     return [action for each in post_pages_extensions for action in each.list_actions()]
+
+
+def list_filters() -> list[type[SimpleListFilter]]:
+    return [found for each in post_pages_extensions for found in each.list_filters()]
+
+
+def list_badges(types: Mapping[UUID, str]) -> dict[UUID, PostBadge]:
+    """Return the badge of each post that has one, by id. Of several the last one counts."""
+    found: dict[UUID, PostBadge] = {}
+    for each in post_pages_extensions:
+        found |= each.list_badges(types)
+    return found
 
 
 def translation_run_url(request: HttpRequest, post: Post) -> str:
