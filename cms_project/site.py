@@ -161,6 +161,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
         from proofroom_apps.editorial.translations.matrix import translations
         from proofroom_apps.editorial.translations.xliff_page import xliff
+        from proofroom_apps.steps.absence_page import absence
         from proofroom_apps.steps.admin import post_steps
         from seo.admin.search_engines import address_trace, search_engines
 
@@ -183,6 +184,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(disconnect_client),
                 name="oauth-disconnect",
             ),
+            path("account/absence/", self.admin_view(absence), name="absence"),
             path("account/sessions/", self.admin_view(sessions), name="sessions"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
             path(

@@ -351,7 +351,7 @@ def set_absence(*, actor: Actor, deputy: str, begins_at: datetime, ends_at: date
     if not user.has_perm("posts.view"):
         raise invalid("deputy", _("This person cannot view posts."))
     if ends_at <= max(begins_at, timezone.now()):
-        raise invalid("endsAt", _("The end must be in the future, and after the beginning."))
+        raise invalid("ends_at", _("The end must be in the future, and after the beginning."))
     absence, _made = Absence.objects.update_or_create(
         user_id=actor.user.pk,
         defaults={"deputy": user, "begins_at": begins_at, "ends_at": ends_at},

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from content.models import Post
 from proofroom.definitions import Step
+from proofroom_apps.steps.models import Absence
 from tests import make
 from tests.steps.taking import HEAD, LEGAL, move, set_steps, staged, states
 
@@ -191,3 +195,41 @@ def test_the_list_reads_open_steps_in_one_query(monkeypatch, django_assert_num_q
     set_steps(monkeypatch)
     with django_assert_num_queries(0):
         assert list_badges({post.pk: "blog"}) == {}
+
+
+def test_people_name_and_remove_a_deputy():
+    translator = client("translator")
+    today = timezone.localdate()
+    values = {
+        "deputy": "editor",
+        "begins_at": today.isoformat(),
+        "ends_at": (today + timedelta(days=2)).isoformat(),
+    }
+
+    assert translator.post("/admin/account/absence/", values).status_code == 302
+
+    row = Absence.objects.get()
+    assert (row.user.username, row.deputy.username) == ("translator", "editor")
+    assert row.ends_at - row.begins_at == timedelta(days=3)
+    text = translator.get("/admin/account/absence/").content.decode()
+    assert f'value="{values["ends_at"]}"' in text
+    post = draft()
+    move(post)
+    assert "You decide for translator, who is away." in page(post)
+    translator.post("/admin/account/absence/", {"do": "end"})
+    assert not Absence.objects.exists()
+
+
+def test_an_absence_that_ends_before_it_begins_is_refused():
+    today = timezone.localdate()
+    values = {
+        "deputy": "editor",
+        "begins_at": today.isoformat(),
+        "ends_at": (today - timedelta(days=2)).isoformat(),
+    }
+
+    response = client("translator").post("/admin/account/absence/", values)
+
+    assert response.status_code == 422
+    assert "The end must be in the future" in response.content.decode()
+    assert not Absence.objects.exists()

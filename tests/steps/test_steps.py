@@ -283,7 +283,7 @@ def test_an_absence_is_checked():
 
     assert refuse("nobody", now + day) == ["deputy"]
     assert refuse("editor", now + day) == ["deputy"]
-    assert refuse("translator", now - day) == ["endsAt"]
+    assert refuse("translator", now - day) == ["ends_at"]
 
 
 def test_an_absence_that_ended_gives_no_right():
