@@ -18,6 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
+from content.layers import Layers
 from content.models import Post, Status
 from proofroom.accounts.models import role_label
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
@@ -35,7 +36,14 @@ from proofroom_apps.editorial.posts.extensions import (
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, post_urls, read
 from proofroom_apps.steps.models import NOTE_MAX, StepDecision, StepRound
 from proofroom_apps.steps.presenters import latest_decisions
-from proofroom_apps.steps.queries import StepView, Way, read_way, rounds_asking, standing_of
+from proofroom_apps.steps.queries import (
+    StepView,
+    Way,
+    people_asked,
+    read_way,
+    rounds_asking,
+    standing_of,
+)
 from proofroom_apps.steps.services import advance, send_back
 
 MAX_SHOWN: Final = 25
@@ -71,7 +79,9 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "decisions": [_describe(row) for row in latest_decisions(way.row)],
         "note": request.POST.get("note", ""),
         "note_max": NOTE_MAX,
-        "has_changes": layers.review.exists,
+        "asks_nobody": way.current is not None
+        and way.current.kind in ("role", "person")
+        and not people_asked(way.current, post),
     }
     return post_page(
         request,
@@ -187,6 +197,16 @@ class StepsOnPostPages(PostPagesExtension):
             "is_live": post.status == Status.PUBLISHED,
         }
         return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
+
+    def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
+        """Return which step comes first. No query for types without steps, and none of the layers."""
+        if not steps_of(layers.post.type):
+            return SafeString()
+        way = read_way(layers.post, layers)
+        if way.is_passed:
+            return SafeString()
+        context = {"way": way, "url": post_url("steps", layers.post)}
+        return render_to_string("admin/steps/review.html", context)
 
     def list_filters(self) -> Sequence[type[SimpleListFilter]]:
         return (StepFilter,)

@@ -53,7 +53,9 @@ def _subject(event: Event) -> tuple[Post | None, Step | None]:
 
 
 def _notice(event: Event, people: Collection[int]) -> list[Notice]:
-    others = [id_ for id_ in people if id_ != event.actor_id]
+    # Who opened the step of a guest must still invite them.
+    is_own = event.name == "post.step.stopped"
+    others = [id_ for id_ in people if is_own or id_ != event.actor_id]
     # The step is part of the subject, because the next event may be about another one.
     subject = f"{event.post_id} {event.payload.get('step', '')}"
     return [Notice(others, subject, subject)] if others else []
@@ -71,6 +73,7 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
             continue
         sentence = {
             "asked": _("“%(title)s” is at the step “%(step)s” and asks you"),
+            "stopped": _("The step “%(step)s” of “%(title)s” waits for you"),
             "due": _("The step “%(step)s” of “%(title)s” is due"),
             "returned": _("“%(title)s” was sent back to the step “%(step)s”"),
             "done": _("All steps of “%(title)s” are done"),
@@ -103,6 +106,16 @@ KINDS: Final = (
         lambda rows: _describe(rows, "due"),
         can_be_mailed=True,
         category=Category.DUE,
+    ),
+    NotificationKind(
+        "step.stopped",
+        gettext_lazy("Steps of agents and guests in which you must do something"),
+        "posts.view",
+        ("post.step.stopped",),
+        _find_starter,
+        lambda rows: _describe(rows, "stopped"),
+        can_be_mailed=True,
+        category=Category.ASSIGNMENT,
     ),
     NotificationKind(
         "step.returned",

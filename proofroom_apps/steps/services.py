@@ -229,6 +229,9 @@ def _open(row: StepRound, post: Post, step: Step, actor: Actor) -> None:
     row.save()
     due = format_time(row.due_at) if row.due_at is not None else None
     _record("post.step.opened", post, actor, step=step.name, due=due)
+    # Somebody without an account must be invited, and an agent that did not start leaves its step to people.
+    if step.kind == "guest" or row.problem:
+        _record("post.step.stopped", post, actor, step=step.name)
 
 
 def _close(row: StepRound) -> None:
@@ -268,6 +271,7 @@ def end_run(*, run_id: UUID | str, problem: str) -> bool:
     if problem:
         way.row.problem = problem
         way.row.save(update_fields=["problem"])
+        _record("post.step.stopped", post, _SITE, step=way.current.name)
         return False
     decision = StepDecision(action=StepAction.AGREED, step=way.current.name, round=way.row)
     decision.agent_id = way.current.agent

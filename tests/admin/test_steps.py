@@ -108,6 +108,16 @@ def test_people_who_are_not_asked_get_a_403():
     assert states(post) == ["open", "waiting"]
 
 
+def test_the_page_says_if_nobody_can_agree(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="legal"))
+    post = draft()
+    move(post)
+
+    assert "Nobody whom this step asks can see the post." in page(post)
+    set_steps(monkeypatch, Step("Legal", role="translator"))
+    assert "Nobody whom" not in page(post)
+
+
 def test_the_editor_shows_the_steps_of_its_post(monkeypatch):
     post = draft()
     move(post)
@@ -149,16 +159,17 @@ def test_the_inbox_needs_no_query_without_steps(monkeypatch, django_assert_num_q
         assert show_sections(request) == []
 
 
-def test_the_review_links_to_the_steps(monkeypatch):
+def test_the_review_names_the_open_step(monkeypatch):
     set_steps(monkeypatch)
     post = make.post()
     set_steps(monkeypatch, Step("Legal", role="translator"))
     staged(post, title="New")
     move(post)
 
-    text = client("editor").get(f"/admin/content/post/{post.pk}/review/?layer=review").content
-
-    assert f'href="{address(post)}"' in text.decode()
+    url = f"/admin/content/post/{post.pk}/review/?layer=review"
+    assert "The step “Legal” is open." in client("editor").get(url).content.decode()
+    move(post, role="translator")
+    assert "The step “Legal”" not in client("editor").get(url).content.decode()
 
 
 def listed(role: str = "editor", query: str = "") -> str:

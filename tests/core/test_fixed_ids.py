@@ -60,6 +60,7 @@ SUBSCRIBERS = {
     "notifications.notify.step.done",
     "notifications.notify.step.due",
     "notifications.notify.step.returned",
+    "notifications.notify.step.stopped",
     "notifications.notify.shared.waiting",
     "notifications.notify.webhook.disabled",
     "steps.guests.end_step",

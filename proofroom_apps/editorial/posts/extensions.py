@@ -13,6 +13,7 @@ from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from content.layers import Layers
 from content.models import Post
 from proofroom.core.hooks import ExtensionPoint
 
@@ -129,6 +130,10 @@ class PostPagesExtension:
         """Return HTML to show below the comments on a post, empty without notes."""
         return SafeString()
 
+    def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
+        """Return HTML to show above the changes in a review, empty without notices."""
+        return SafeString()
+
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         """Return a function that lists the links beside a field without a query. Called once for a form."""
         return lambda place: ()
@@ -164,6 +169,11 @@ def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
 
 def notes(request: HttpRequest, post: Post) -> list[SafeString]:
     added = [each.notes(request, post) for each in post_pages_extensions]
+    return [html for html in added if html]
+
+
+def review_notices(request: HttpRequest, layers: Layers) -> list[SafeString]:
+    added = [each.review_notices(request, layers) for each in post_pages_extensions]
     return [html for html in added if html]
 
 
