@@ -16,7 +16,7 @@ from proofroom_apps.steps.queries import State, StepView, Way
 MAX_DECISIONS: Final = 50
 
 
-class AskedAnswer(Answer):
+class StepAskedAnswer(Answer):
     """Whom a step asks: a role, a person by username, an agent by id, or a reviewer without account by name."""
 
     kind: Annotated[str, one_of(get_args(StepKind))]
@@ -25,18 +25,20 @@ class AskedAnswer(Answer):
     agreed: int = Field(description="Number of people who agreed to the open step.")
 
 
-class StepAnswer(Answer):
+class EditorialStepAnswer(Answer):
     """A step of the post's type."""
 
     name: str
-    asks: AskedAnswer
+    asks: StepAskedAnswer
     state: Annotated[str, one_of(get_args(State))]
     due: datetime | None = Field(description="Null unless the step is open and has a due date.")
 
     @classmethod
     def of_view(cls, view: StepView) -> Self:
         step = view.step
-        asks = AskedAnswer(kind=step.kind, name=step.asked, quorum=step.quorum, agreed=view.agreed)
+        asks = StepAskedAnswer(
+            kind=step.kind, name=step.asked, quorum=step.quorum, agreed=view.agreed
+        )
         return cls(name=step.name, asks=asks, state=view.state, due=view.due)
 
 
@@ -53,11 +55,11 @@ class StepDecisionAnswer(Answer):
     at: datetime
 
 
-class StepsAnswer(Answer):
+class EditorialStepsAnswer(Answer):
     """The steps of a post. `step` is the open one, null before the first, after the last, and without steps."""
 
     step: str | None
-    steps: list[StepAnswer]
+    steps: list[EditorialStepAnswer]
     problem: TextOrNull = Field(description="Why people must decide about an agent's step.")
     decisions: list[StepDecisionAnswer] = Field(description="Newest first, at most 50.")
 
@@ -66,7 +68,7 @@ class StepsAnswer(Answer):
         """Return the steps with the latest decisions. One query, none before the steps were first started."""
         return cls(
             step=way.current.name if way.current is not None else None,
-            steps=[StepAnswer.of_view(view) for view in way.steps],
+            steps=[EditorialStepAnswer.of_view(view) for view in way.steps],
             problem=way.row.problem if way.row is not None else "",
             decisions=[StepDecisionAnswer.of(row) for row in latest_decisions(way.row)],
         )

@@ -16,7 +16,7 @@ from proofroom.core.api.schema import UUID_TEXT
 from proofroom.core.api.views import ApiViewSet
 from proofroom.definitions.step import STEP_NAME_MAX
 from proofroom_apps.steps.models import NOTE_MAX
-from proofroom_apps.steps.presenters import StepsAnswer
+from proofroom_apps.steps.presenters import EditorialStepsAnswer
 from proofroom_apps.steps.queries import read_way
 from proofroom_apps.steps.services import advance, send_back
 
@@ -26,33 +26,31 @@ class StepMove(Body):
 
     action: Literal["advance", "return"]
     step: Annotated[
-        Words,
+        Words | None,
         Field(
             description="For `advance`: the step seen as open. For `return`: where to; absent for the authors.",
             json_schema_extra={"maxLength": STEP_NAME_MAX},
         ),
-    ] = ""
-    note: Annotated[Words, Field(json_schema_extra={"maxLength": NOTE_MAX})] = ""
+    ] = None
+    note: Annotated[Words | None, Field(json_schema_extra={"maxLength": NOTE_MAX})] = None
 
 
 class StepViewSet(ApiViewSet):
     """Editorial steps of a post: read them, agree, and send back."""
 
-    permissions: ClassVar[dict[str, Declared]] = {"list": "posts.view", "create": "posts.view"}
+    permissions: ClassVar[dict[str, Declared]] = {"retrieve": "posts.view", "create": "posts.view"}
     path_schemas: ClassVar = {"post_id": UUID_TEXT}
 
-    @extend_schema(responses=StepsAnswer)
-    def list(self, request: Request, post_id: str) -> Response:
+    @extend_schema(responses=EditorialStepsAnswer)
+    def retrieve(self, request: Request, post_id: str) -> Response:
         """Return the editorial steps of a post, and the open one."""
         post = post_queries.require_post(post_id, self.actor)
-        return Response(StepsAnswer.of_way(read_way(post)))
+        return Response(EditorialStepsAnswer.of_way(read_way(post)))
 
-    @extend_schema(request=StepMove, responses=StepsAnswer)
+    @extend_schema(request=StepMove, responses={200: EditorialStepsAnswer})
     def create(self, request: Request, post_id: str) -> Response:
         """Start the steps of a post, agree to the open step, or send the content back."""
         move = read_body(request, StepMove)
-        if move.action == "advance":
-            way = advance(post_id=post_id, actor=self.actor, step=move.step, note=move.note)
-        else:
-            way = send_back(post_id=post_id, actor=self.actor, step=move.step, note=move.note)
-        return Response(StepsAnswer.of_way(way))
+        take = advance if move.action == "advance" else send_back
+        way = take(post_id=post_id, actor=self.actor, step=move.step or "", note=move.note or "")
+        return Response(EditorialStepsAnswer.of_way(way))

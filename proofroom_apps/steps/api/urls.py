@@ -9,5 +9,5 @@ from proofroom.core.api.lazy_views import LazyViewSet
 StepViewSet = LazyViewSet("proofroom_apps.steps.api.steps.StepViewSet")
 
 urlpatterns = [
-    path("posts/<str:post_id>/steps", StepViewSet.as_view({"get": "list", "post": "create"})),
+    path("posts/<str:post_id>/steps", StepViewSet.as_view({"get": "retrieve", "post": "create"})),
 ]
