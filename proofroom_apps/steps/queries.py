@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal
 
-from django.db.models import Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from content.document.changes import Change
@@ -22,7 +22,7 @@ from proofroom.accounts.models import User
 from proofroom.core.actor import Actor, ActorUser
 from proofroom.core.errors import RuleViolation
 from proofroom.definitions import Step, post_types, steps_of
-from proofroom_apps.steps.models import Absence, StepRound
+from proofroom_apps.steps.models import Absence, StepDecision, StepRound
 
 State = Literal["waiting", "open", "done"]
 UNSEALED_FIELDS: Final = frozenset(
@@ -212,6 +212,7 @@ def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
     if not asks:
         return StepRound.objects.none()
     rows = StepRound.objects.filter(reduce(or_, asks), post__deleted_at__isnull=True)
-    rows = rows.exclude(decisions__counts=True, decisions__by=actor.user.pk)
+    own = StepDecision.objects.filter(round=OuterRef("pk"), counts=True, by=actor.user.pk)
+    rows = rows.filter(~Exists(own))
     rows = filter_by_visible_post(rows, actor)
     return rows.select_related("post").order_by("due_at", "opened_at", "pk")

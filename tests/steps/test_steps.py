@@ -313,6 +313,29 @@ def test_open_steps_are_listed_for_those_asked():
     assert list(rounds_asking(make.actor("admin"))) == []
 
 
+def test_a_step_of_which_others_agreed_stays_listed(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2))
+    post = draft()
+    make.user("translator", "second")
+    move(post)
+    move(post, role="translator")
+    move(post, "return", note="Once more")
+    move(post)
+    # The decision of the first round does not hide the step, nor does that of somebody else.
+    advance(post_id=post.pk, actor=make_actor("second"))
+
+    assert [row.post_id for row in rounds_asking(make.actor("translator"))] == [post.pk]
+    assert list(rounds_asking(make_actor("second"))) == []
+
+
+def test_open_steps_are_listed_in_two_queries(django_assert_num_queries):
+    post, translator = draft(), make.actor("translator")
+    move(post)
+
+    with django_assert_num_queries(2):
+        assert len(rounds_asking(translator)) == 1
+
+
 def test_a_removed_step_is_not_open(monkeypatch):
     post = draft()
     move(post)
