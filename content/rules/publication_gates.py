@@ -13,6 +13,9 @@ from content.document.document import PostDocument
 from content.models import Post
 from proofroom.core.hooks import Hook
 
+STEPS_OPEN: Final = "steps_open"
+"""Code of the refusal of content that has not passed its editorial steps. It names no field."""
+
 before_publication: Final[Hook[[Post, Callable[[], PostDocument]], None]] = Hook()
 """Called in the transaction before a post is published or gets a date for it. The function loads its content."""
 

@@ -11,6 +11,7 @@ from content.document.changes import TERMS_PATH, Change, diff
 from content.document.document import PostDocument
 from content.models import Post, Status
 from content.rules.publication_gates import (
+    STEPS_OPEN,
     before_approval,
     before_live_edit,
     before_publication,
@@ -30,7 +31,6 @@ from proofroom_apps.steps.queries import (
     seal_of,
 )
 
-STEPS_OPEN: Final = "steps_open"
 _NO_CONTENT: Final = frozenset({TERMS_PATH, *(f"post.{name}" for name in UNSEALED_FIELDS)})
 
 

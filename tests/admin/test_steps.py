@@ -12,6 +12,8 @@ from content.models import Post
 from proofroom.definitions import Step
 from proofroom_apps.steps.models import Absence
 from tests import make
+from tests.admin.pages import fields
+from tests.admin.test_review import decide
 from tests.steps.taking import HEAD, LEGAL, move, set_steps, staged, states
 
 pytestmark = pytest.mark.django_db
@@ -244,3 +246,48 @@ def test_an_absence_that_ends_before_it_begins_is_refused():
     assert response.status_code == 422
     assert "The end must be in the future" in response.content.decode()
     assert not Absence.objects.exists()
+
+
+def test_the_editor_names_the_step_that_prevents_the_publication():
+    post = draft()
+    move(post)
+    page_of_post = f"/admin/content/post/{post.pk}/change/"
+    editor = client("editor")
+
+    form = fields(editor.get(page_of_post))
+    response = editor.post(page_of_post, {**form, "do": "publish"})
+
+    assert response.status_code == 422
+    assert "The step “Legal” is open." in response.content.decode()
+    assert Post.objects.get(pk=post.pk).status == "draft"
+
+
+def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL)
+    page_of_post = f"/admin/content/post/{post.pk}/change/"
+    editor = client("editor")
+
+    form = fields(editor.get(page_of_post))
+    text_field = next(name for name in form if name.endswith("title"))
+    sent = {**form, text_field: "Tea"}
+    refused = editor.post(page_of_post, {**sent, "do": "save"})
+    editor.post(page_of_post, {**sent, "do": "save-review"})
+
+    assert refused.status_code == 422
+    assert "go through the step “Legal” first" in refused.content.decode()
+    assert Post.objects.get(pk=post.pk).title == "Coffee"
+    assert make.layers(post).review.document.fields["title"] == "Tea"
+
+
+def test_the_review_names_the_step_when_it_refuses(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL)
+    staged(post, title="Tea")
+    response = decide(client("editor"), post, "review", "approve", **{"post.title": "accept"})
+
+    assert response.status_code == 422
+    assert "The step “Legal” was not started." in response.content.decode()
+    assert Post.objects.get(pk=post.pk).title == "Coffee"
