@@ -39,12 +39,13 @@ from proofroom_apps.steps.presenters import latest_decisions
 from proofroom_apps.steps.queries import (
     StepView,
     Way,
+    content_digest,
     people_asked,
     read_way,
     rounds_asking,
     standing_of,
 )
-from proofroom_apps.steps.services import advance, send_back
+from proofroom_apps.steps.services import advance, may_return, send_back
 
 MAX_SHOWN: Final = 25
 
@@ -70,13 +71,17 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         problem = _move(request, post)
         if not problem:
             return HttpResponseRedirect(post_url("steps", post))
-    way = read_way(post, layers)
+    way, digest = read_way(post, layers), content_digest(layers)
     context = {
-        **_buttons(request, way),
+        **_buttons(request, way, layers),
         "lines": list(_lines(way)),
         "way": way,
         "problem": problem,
-        "decisions": [_describe(row) for row in latest_decisions(way.row)],
+        "digest": digest,
+        "decisions": [
+            (*_describe(row), bool(row.digest) and row.digest != digest)
+            for row in latest_decisions(way.row)
+        ],
         "note": request.POST.get("note", ""),
         "note_max": NOTE_MAX,
         "asks_nobody": way.current is not None
@@ -103,7 +108,13 @@ def _move(request: HttpRequest, post: Post) -> str:
             send_back(post_id=post.pk, actor=actor, note=note, step=request.POST.get("to", ""))
             messages.success(request, _("Sent back."))
             return ""
-        way = advance(post_id=post.pk, actor=actor, step=request.POST.get("step", ""), note=note)
+        way = advance(
+            post_id=post.pk,
+            actor=actor,
+            step=request.POST.get("step", ""),
+            note=note,
+            digest=request.POST.get("digest", ""),
+        )
     except (RuleViolation, Conflict) as error:
         return error.message
     if way.is_passed:
@@ -113,7 +124,7 @@ def _move(request: HttpRequest, post: Post) -> str:
     return ""
 
 
-def _buttons(request: HttpRequest, way: Way) -> dict[str, Any]:
+def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
     """Return what the user may do. The services decide again."""
     actor, current = actor_of(request), way.current
     standing = standing_of(actor.user, current, actor.can) if current is not None else None
@@ -121,14 +132,14 @@ def _buttons(request: HttpRequest, way: Way) -> dict[str, Any]:
     has_agreed = (
         way.row is not None and way.row.decisions.filter(counts=True, by=actor.user.pk).exists()
     )
-    may_return = actor.can("posts.review.approve", way.post) or standing is not None
+    is_judge = actor.can("posts.review.approve", way.post) or standing is not None
     return {
         "may_start": may_start and current is None and not way.is_passed and bool(way.steps),
         "may_agree": standing is not None and not has_agreed,
         "has_agreed": has_agreed,
         "stands_for": standing.stands_for if standing is not None else "",
         "deputy_for": standing.deputy_for if standing is not None else None,
-        "may_return": may_return and (current is not None or way.is_passed),
+        "may_return": is_judge and may_return(way, layers),
         "targets": [view.step.name for view in way.steps if view.state == "done"],
     }
 

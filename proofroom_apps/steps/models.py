@@ -83,6 +83,7 @@ class StepDecision(models.Model):
     `step`: the step it was about; for `returned` the step that the content was sent back to. `deputy_for`: the person
     whose deputy `by` is. `stands_for`: the guest, role or other name for which `by` decided. `agent_id`: the agent
     that did the step. `counts`: the decision counts towards the quorum of the open step; the others are history.
+    `digest`: hash of the content at that time.
     """
 
     round = models.ForeignKey(StepRound, on_delete=models.CASCADE, related_name="decisions")
@@ -99,6 +100,7 @@ class StepDecision(models.Model):
     agent_id = models.CharField(max_length=80, blank=True)
     note = models.TextField(max_length=NOTE_MAX, blank=True)
     counts = models.BooleanField(default=False)
+    digest = models.CharField(max_length=SEAL_MAX, blank=True)
     at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

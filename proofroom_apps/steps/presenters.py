@@ -8,10 +8,11 @@ from typing import Annotated, Final, Self, get_args
 
 from pydantic import Field
 
+from content.store.layer_state import open_layers
 from proofroom.core.api.answer import Answer, PersonAnswer, TextOrNull, one_of
 from proofroom.definitions.step import StepKind
 from proofroom_apps.steps.models import StepAction, StepDecision, StepRound
-from proofroom_apps.steps.queries import State, StepView, Way
+from proofroom_apps.steps.queries import State, StepView, Way, content_digest
 
 MAX_DECISIONS: Final = 50
 
@@ -60,15 +61,19 @@ class EditorialStepsAnswer(Answer):
 
     step: str | None
     steps: list[EditorialStepAnswer]
+    digest: TextOrNull = Field(
+        description="The content that `advance` agrees to. Null without steps."
+    )
     problem: TextOrNull = Field(description="Why people must decide about an agent's step.")
     decisions: list[StepDecisionAnswer] = Field(description="Newest first, at most 50.")
 
     @classmethod
     def of_way(cls, way: Way) -> Self:
-        """Return the steps with the latest decisions. One query, none before the steps were first started."""
+        """Return the steps with the latest decisions. Two queries, fewer before the steps were first started."""
         return cls(
             step=way.current.name if way.current is not None else None,
             steps=[EditorialStepAnswer.of_view(view) for view in way.steps],
+            digest=content_digest(open_layers(way.post)) if way.steps else "",
             problem=way.row.problem if way.row is not None else "",
             decisions=[StepDecisionAnswer.of(row) for row in latest_decisions(way.row)],
         )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from content.document.changes import Change
 from content.document.document import PostDocument
 from content.models import Post, Status
-from content.store.digest import keyed_hash, read_digest, was_seen
+from content.store.digest import digest_of, keyed_hash, read_digest, was_seen
 from content.store.layer_state import Layers, open_layers
 from content.store.scopes import can_view, filter_by_visible_post
 from proofroom.accounts.models import User
@@ -129,6 +129,11 @@ def seal_of(document: PostDocument) -> str:
     fields = {name: value for name, value in document.fields.items() if name not in UNSEALED_FIELDS}
     modules = [module.to_json(index) for index, module in enumerate(document.modules)]
     return keyed_hash("steps", fields, modules)
+
+
+def content_digest(layers: Layers) -> str:
+    """Return the hash of all content that a step is about: the live content and the changes in Review."""
+    return keyed_hash("steps", seal_of(layers.live), digest_of(layers.review.changes))
 
 
 @dataclass(frozen=True, slots=True)

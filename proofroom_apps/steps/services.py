@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from content.models import Post, Status
 from content.posts.decide import clean_note
 from content.store.digest import digest_of, read_digest, was_seen
-from content.store.layer_state import event_payload, lock_post, open_layers
+from content.store.layer_state import Layers, event_payload, lock_post, open_layers
 from content.store.scopes import require_in_scope
 from proofroom.accounts.models import User
 from proofroom.accounts.roles import Role
@@ -33,6 +33,7 @@ from proofroom_apps.steps.models import Absence, StepAction, StepDecision, StepR
 from proofroom_apps.steps.queries import (
     Standing,
     Way,
+    content_digest,
     open_step,
     read_way,
     seal_of,
@@ -67,11 +68,13 @@ agent_asked: Hook[[AgentRequest], StartedRun] = Hook()
 
 
 @transaction.atomic
-def advance(*, post_id: UUID | str, actor: Actor, step: str = "", note: str = "") -> Way:
+def advance(
+    *, post_id: UUID | str, actor: Actor, step: str = "", note: str = "", digest: str = ""
+) -> Way:
     """Start the steps of a post, or agree to the open step.
 
-    `step`: the step that the person saw as open; raises `Conflict` (`stale_step`) if another one is. Raises
-    `NotAllowed` (`not_asked`) for people whom the step does not ask.
+    `step` and `digest`: the open step and the content that the person saw. Raises `Conflict` (`stale_step`,
+    `stale_content`) if they differ now, and `NotAllowed` (`not_asked`) for people whom the step does not ask.
     """
     actor.require("posts.view")
     actor.require_person("take editorial steps")
@@ -84,6 +87,10 @@ def advance(*, post_id: UUID | str, actor: Actor, step: str = "", note: str = ""
             _("The step “%(step)s” is not open any more. Read the steps again.")
             % {"step": step[:80]},
             code="stale_step",
+        )
+    if digest and digest != content_digest(open_layers(way.post)):
+        raise Conflict(
+            _("The content was changed since you read it. Read it again."), code="stale_content"
         )
     if way.current is None:
         return _start(way, actor, note)
@@ -105,7 +112,7 @@ def send_back(*, post_id: UUID | str, actor: Actor, note: str, step: str = "") -
     way = _lock_way(post_id, actor)
     target = _find_target(way, step)
     row, current = way.row, way.current
-    if row is None or (current is None and not way.is_passed):
+    if row is None or not may_return(way, open_layers(way.post)):
         raise invalid("action", _("No step is open."), code="no_open_step")
     standing: Standing | None = Standing()
     if not actor.can("posts.review.approve", way.post):
@@ -120,6 +127,13 @@ def send_back(*, post_id: UUID | str, actor: Actor, note: str, step: str = "") -
     else:
         _open(row, way.post, target, actor)
     return read_way(way.post)
+
+
+def may_return(way: Way, layers: Layers) -> bool:
+    """Return whether there is content to send back: at an open step, or done and not live yet."""
+    if way.current is not None:
+        return True
+    return way.is_passed and (way.post.status != Status.PUBLISHED or layers.review.exists)
 
 
 def _lock_way(post_id: UUID | str, actor: Actor) -> Way:
@@ -389,6 +403,7 @@ def _record_decision(
         stands_for=standing.stands_for,
         note=note,
         counts=counts,
+        digest=content_digest(open_layers(row.post)),
     )
 
 

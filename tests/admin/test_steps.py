@@ -101,6 +101,24 @@ def test_a_form_of_an_earlier_step_is_refused():
     assert states(post) == ["done", "open"]
 
 
+def test_a_form_with_earlier_content_is_refused_and_changes_are_named():
+    post = draft()
+    move(post)
+    translator = client("translator")
+    form = fields(translator.get(address(post)), having="digest")
+    make.edited(post, {"title": "Sneaked in"})
+
+    response = translator.post(address(post), {**form, "do": "advance"})
+
+    assert response.status_code == 422
+    assert "The content was changed since you read it." in response.content.decode()
+    assert states(post) == ["open", "waiting"]
+    move(post, role="translator")
+    assert "The content has changed since." not in page(post)
+    make.edited(post, {"title": "Another"})
+    assert "The content has changed since." in page(post)
+
+
 def test_people_who_are_not_asked_get_a_403():
     post = draft()
     move(post)

@@ -17,7 +17,7 @@ from proofroom_apps.steps.queries import people_asked, rounds_asking
 from proofroom_apps.steps.services import advance, end_absence, remind_of_due, set_absence
 from tests import make
 from tests.definition_checks import definition_errors
-from tests.steps.taking import HEAD, LEGAL, move, passed, read, set_steps, staged, states
+from tests.steps.taking import HEAD, LEGAL, move, passed, publish, read, set_steps, staged, states
 
 pytestmark = pytest.mark.django_db
 
@@ -42,14 +42,22 @@ def test_a_type_without_steps_has_none(monkeypatch):
     set_steps(monkeypatch)
     post = draft()
 
-    assert read(post) == {"step": None, "steps": [], "problem": None, "decisions": []}
+    assert read(post) == {
+        "step": None,
+        "steps": [],
+        "digest": None,
+        "problem": None,
+        "decisions": [],
+    }
     assert move(post, expect=422)["code"] == "no_steps"
 
 
 def test_steps_wait_until_somebody_starts_them():
     post = draft()
 
-    assert read(post) == {
+    answer = read(post)
+    assert len(answer.pop("digest")) == 32
+    assert answer == {
         "step": None,
         "steps": [
             {
@@ -208,6 +216,28 @@ def test_a_step_that_another_person_ended_is_not_taken():
 
     assert answer["code"] == "stale_step"
     assert states(post) == ["done", "open"]
+
+
+def test_people_agree_to_the_content_that_they_read():
+    post = draft()
+    move(post)
+    digest = read(post)["digest"]
+    make.edited(post, {"title": "Sneaked in"})
+
+    refused = move(post, role="translator", digest=digest, expect=409)
+    assert refused["code"] == "stale_content"
+    assert states(post) == ["open", "waiting"]
+    move(post, role="translator", digest=read(post)["digest"])
+    assert states(post) == ["done", "open"]
+
+
+def test_live_content_is_not_sent_back():
+    post = draft()
+    passed(post)
+    publish(post)
+
+    assert move(post, "return", note="Too late", expect=422)["code"] == "no_open_step"
+    assert states(post) == ["done", "done"]
 
 
 def test_published_posts_without_changes_start_nothing(monkeypatch):

@@ -32,6 +32,12 @@ class StepMove(Body):
             json_schema_extra={"maxLength": STEP_NAME_MAX},
         ),
     ] = None
+    digest: Annotated[
+        Words | None,
+        Field(
+            description="For `advance`: that of the content as it was read; 409 if it has changed."
+        ),
+    ] = None
     note: Annotated[Words | None, Field(json_schema_extra={"maxLength": NOTE_MAX})] = None
 
 
@@ -51,6 +57,11 @@ class StepViewSet(ApiViewSet):
     def create(self, request: Request, post_id: str) -> Response:
         """Start the steps of a post, agree to the open step, or send the content back."""
         move = read_body(request, StepMove)
-        take = advance if move.action == "advance" else send_back
-        way = take(post_id=post_id, actor=self.actor, step=move.step or "", note=move.note or "")
+        step, note = move.step or "", move.note or ""
+        if move.action == "advance":
+            way = advance(
+                post_id=post_id, actor=self.actor, step=step, note=note, digest=move.digest or ""
+            )
+        else:
+            way = send_back(post_id=post_id, actor=self.actor, step=step, note=note)
         return Response(EditorialStepsAnswer.of_way(way))
