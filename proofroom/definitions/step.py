@@ -18,6 +18,7 @@ from datetime import timedelta
 from typing import Final, Literal
 
 STEP_NAME_MAX: Final = 60
+ASKED_MAX: Final = 100
 MAX_STEPS: Final = 20
 MAX_QUORUM: Final = 20
 StepKind = Literal["role", "person", "agent", "guest"]
@@ -67,6 +68,8 @@ def step_problems(steps: Sequence[Step]) -> Iterator[str]:
             yield f"the step {step.name[:80]!r} needs a name of 1 to {STEP_NAME_MAX} characters"
         if sum(map(bool, (step.role, step.person, step.agent, step.guest))) != 1:
             yield f"the step {step.name!r} must ask exactly one of role, person, agent and guest"
+        if len(step.asked) > ASKED_MAX:
+            yield f"the step {step.name!r} asks a name of more than {ASKED_MAX} characters"
         if not 1 <= step.quorum <= MAX_QUORUM:
             yield f"the quorum of the step {step.name!r} must be 1 to {MAX_QUORUM}"
         elif step.quorum > 1 and step.kind in ("person", "agent"):

@@ -429,6 +429,7 @@ def test_the_system_check_names_bad_steps(monkeypatch):
         Step("Legal", role="translator", person="editor"),
         Step("Legal", person="editor", quorum=2),
         Step(" ", role="editor", quorum=0),
+        Step("Long", guest="x" * 101),
         Step("Late", role="editor", due=timedelta(hours=1), reminder=timedelta(hours=2)),
     )
 
@@ -439,4 +440,5 @@ def test_the_system_check_names_bad_steps(monkeypatch):
     assert "the step 'Legal' asks one person, so its quorum must be 1" in errors
     assert "the step ' ' needs a name" in errors
     assert "the quorum of the step ' ' must be 1 to 20" in errors
+    assert "the step 'Long' asks a name of more than 100 characters" in errors
     assert "the reminder of the step 'Late' must be between 0 and its due time" in errors
