@@ -19,9 +19,9 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods
 
 from content.layers import Layers
-from content.models import Post, Status
+from content.models import Layer, Post, Status
 from proofroom.accounts.models import role_label
-from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
+from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import Conflict, RuleViolation
 from proofroom.definitions import Step, post_types, steps_of
@@ -31,6 +31,8 @@ from proofroom_apps.editorial.posts.extensions import (
     PostPagesExtension,
     PostPanel,
     PostTab,
+    RunView,
+    describe_runs,
     post_pages_extensions,
 )
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, post_urls, read
@@ -77,6 +79,8 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "lines": list(_lines(way)),
         "way": way,
         "problem": problem,
+        "run": _run_of(request, way),
+        "invite_url": _invite_url(request, way, layers),
         "digest": digest,
         "decisions": [
             (*_describe(row), bool(row.digest) and row.digest != digest)
@@ -142,6 +146,20 @@ def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
         "may_return": is_judge and may_return(way, layers),
         "targets": [view.step.name for view in way.steps if view.state == "done"],
     }
+
+
+def _run_of(request: HttpRequest, way: Way) -> RunView | None:
+    """Return the run of the agent that the open step asks. At most one query."""
+    id_ = str(way.row.run_id) if way.row is not None and way.row.run_id is not None else ""
+    return describe_runs(request, [id_]).get(id_)
+
+
+def _invite_url(request: HttpRequest, way: Way, layers: Layers) -> str:
+    """Return the page on which the guest of the open step is invited, empty if the user may not do it."""
+    is_guest = way.current is not None and way.current.kind == "guest"
+    if not is_guest or not layers.review.exists or not may(request, "reviewers.invite", way.post):
+        return ""
+    return post_url("reviewers", way.post, f"?layer={Layer.REVIEW}")
 
 
 def _lines(way: Way) -> Iterator[StepLine]:

@@ -8,6 +8,7 @@ import pytest
 from django.test import Client
 from django.utils import timezone
 
+from agents_app.models import AgentRun
 from content.models import Post
 from proofroom.definitions import Step
 from proofroom_apps.steps.models import Absence
@@ -309,3 +310,18 @@ def test_the_review_names_the_step_when_it_refuses(monkeypatch):
     assert response.status_code == 422
     assert "The step “Legal” was not started." in response.content.decode()
     assert Post.objects.get(pk=post.pk).title == "Coffee"
+
+
+def test_the_page_leads_to_the_run_of_an_agent_and_to_the_invitation_of_a_guest(monkeypatch):
+    set_steps(monkeypatch, Step("SEO", agent="seo-specialist"), Step("Customer", guest="Ms Meyer"))
+    post = draft()
+    staged(post, title="Better")
+    move(post)
+
+    run = AgentRun.objects.get()
+    assert f"/agents_app/agentrun/{run.pk}/" in page(post)
+    assert "Invite Ms Meyer" not in page(post)
+    move(post)
+    assert "Invite Ms Meyer" in page(post)
+    assert f'href="/admin/content/post/{post.pk}/reviewers/?layer=review"' in page(post)
+    assert "Invite Ms Meyer" not in page(post, "translator")
