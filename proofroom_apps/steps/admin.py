@@ -132,13 +132,15 @@ def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
     """Return what the user may do. The services decide again."""
     actor, current = actor_of(request), way.current
     standing = standing_of(actor.user, current, actor.can) if current is not None else None
-    may_start = actor.can("posts.edit", way.post) or actor.can("posts.review.save", way.post)
+    is_author = actor.can("posts.edit", way.post) or actor.can("posts.review.save", way.post)
+    has_content = way.post.status != Status.PUBLISHED or layers.review.exists
+    is_ready = current is None and not way.is_passed and bool(way.steps) and has_content
     has_agreed = (
         way.row is not None and way.row.decisions.filter(counts=True, by=actor.user.pk).exists()
     )
     is_judge = actor.can("posts.review.approve", way.post) or standing is not None
     return {
-        "may_start": may_start and current is None and not way.is_passed and bool(way.steps),
+        "may_start": is_author and is_ready,
         "may_agree": standing is not None and not has_agreed,
         "has_agreed": has_agreed,
         "stands_for": standing.stands_for if standing is not None else "",
@@ -277,26 +279,16 @@ class StepFilter(SimpleListFilter):
 class StepsInInbox(InboxSection):
     def show(self, request: HttpRequest) -> SafeString:
         """Return the open steps that ask the reader. No query if no type has steps."""
-        rows = _asking(request)
-        if not rows:
+        if not any(type_.steps for type_ in post_types):
             return SafeString()
+        now, url_of = timezone.now(), post_urls("steps")
         entries = [
-            (row, step, post_url("steps", row.post), row.due_at is not None and row.due_at < now)
-            for now in (timezone.now(),)
-            for row in rows
-            if (step := _step_of(row)) is not None
+            (row, url_of(row.post_id), row.due_at is not None and row.due_at < now)
+            for row in rounds_asking(actor_of(request))[:MAX_SHOWN]
         ]
-        return render_to_string("admin/steps/inbox.html", {"entries": entries[:MAX_SHOWN]})
-
-
-def _asking(request: HttpRequest) -> list[StepRound]:
-    if not any(type_.steps for type_ in post_types):
-        return []
-    return list(rounds_asking(actor_of(request))[:MAX_SHOWN])
-
-
-def _step_of(row: StepRound) -> Step | None:
-    return next((step for step in steps_of(row.post.type) if step.name == row.step), None)
+        if not entries:
+            return SafeString()
+        return render_to_string("admin/steps/inbox.html", {"entries": entries})
 
 
 post_pages_extensions.register(StepsOnPostPages(), name="steps", order=1)

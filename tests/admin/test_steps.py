@@ -67,6 +67,16 @@ def test_the_page_shows_the_steps_and_starts_them():
     assert "Agree to" not in text
 
 
+def test_published_posts_without_changes_offer_no_start(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post()
+    set_steps(monkeypatch, LEGAL)
+
+    assert "Start the steps" not in page(post)
+    staged(post, title="New")
+    assert "Start the steps" in page(post)
+
+
 def test_people_who_are_asked_agree_and_others_see_no_button():
     post = draft()
     move(post)
