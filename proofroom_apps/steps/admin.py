@@ -20,7 +20,8 @@ from django.views.decorators.http import require_http_methods
 
 from content.layers import Layers
 from content.models import Layer, Post, Status
-from proofroom.accounts.models import role_label
+from proofroom.accounts.models import SiteRole, role_label
+from proofroom.accounts.roles import grants
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import Conflict, RuleViolation
@@ -165,7 +166,7 @@ def _invite_url(request: HttpRequest, way: Way, layers: Layers) -> str:
 
 
 def _lines(way: Way) -> Iterator[StepLine]:
-    now = timezone.now()
+    now, roles = timezone.now(), _role_labels(way)
     for view in way.steps:
         quorum = view.step.quorum
         progress = ""
@@ -177,14 +178,23 @@ def _lines(way: Way) -> Iterator[StepLine]:
         elif quorum > 1:
             progress = ngettext("%(n)s must agree", "%(n)s must agree", quorum) % {"n": quorum}
         yield StepLine(
-            view, asks_label(view.step), progress, view.due is not None and view.due < now
+            view, _asks_label(view.step, roles), progress, view.due is not None and view.due < now
         )
 
 
-def asks_label(step: Step) -> str:
-    """Return whom a step asks, in words."""
+def _role_labels(way: Way) -> dict[str, str]:
+    """Return the labels of the roles that steps ask, by name. At most one query, for roles of the site."""
+    names = {view.step.role for view in way.steps if view.step.role}
+    labels = {name: role_label(name) for name in names}
+    if own := names - {*grants()}:
+        labels |= {row.name: str(row) for row in SiteRole.objects.filter(name__in=own)}
+    return labels
+
+
+def _asks_label(step: Step, roles: Mapping[str, str]) -> str:
+    """Return whom a step asks, in words. `roles`: labels by name."""
     if step.kind == "role":
-        return _("Role: %(name)s") % {"name": role_label(step.role)}
+        return _("Role: %(name)s") % {"name": roles[step.role]}
     if step.kind == "agent":
         return _("Agent: %(name)s") % {"name": agent_name(step.agent)}
     if step.kind == "guest":

@@ -139,6 +139,13 @@ def test_people_who_are_not_asked_get_a_403():
     assert states(post) == ["open", "waiting"]
 
 
+def test_the_page_shows_the_label_of_a_role_of_the_site(monkeypatch):
+    make.site_role("legal_team", "posts.view", label="Legal team")
+    set_steps(monkeypatch, Step("Legal", role="legal_team"))
+
+    assert "Role: Legal team" in page(draft())
+
+
 def test_the_page_says_if_nobody_can_agree(monkeypatch):
     set_steps(monkeypatch, Step("Legal", role="legal"))
     post = draft()

@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from content.models import Post
 from proofroom.accounts.models import User
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.definitions import Step
@@ -104,6 +105,17 @@ def test_only_people_who_are_asked_agree():
 
     assert (answer["code"], answer["details"]) == ("not_asked", {"step": ["Legal"]})
     assert states(post) == ["open", "waiting"]
+
+
+def test_a_role_that_may_only_view_agrees_and_starts_nothing(monkeypatch):
+    make.site_role("legal", "posts.view", scope=ContentScope(types=frozenset({"blog"})))
+    set_steps(monkeypatch, Step("Legal", role="legal"))
+    post, hidden = draft(), make.post("Imprint", type="page", status="draft")
+
+    assert move(post, role="legal", expect=403)["code"] == "not_allowed"
+    move(post)
+    assert move(post, role="legal")["steps"][0]["state"] == "done"
+    move(hidden, role="legal", expect=404)
 
 
 def test_administrators_stand_in_and_say_why():
