@@ -102,5 +102,5 @@ def approve(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]
     )
     settle(post, document, [review_draft, above] if above is not None else [review_draft])
-    changes_approved(post, layers.live, document)
+    changes_approved(post, layers.live)
     return post, revision

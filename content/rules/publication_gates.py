@@ -25,5 +25,5 @@ before_approval: Final[Hook[[Post, Sequence[Change]], None]] = Hook()
 before_live_edit: Final[Hook[[Post, PostDocument, PostDocument], None]] = Hook()
 """Called in the transaction before live content is changed without an approval, with the content before and after."""
 
-changes_approved: Final[Hook[[Post, PostDocument, PostDocument], None]] = Hook()
-"""Called in the transaction after an approval, with the live content before and after."""
+changes_approved: Final[Hook[[Post, PostDocument], None]] = Hook()
+"""Called in the transaction after an approval was written, with the live content before."""

@@ -89,14 +89,15 @@ def refuse_live_edit(post: Post, before: PostDocument, after: PostDocument) -> N
     raise RuleViolation(message, code=STEPS_OPEN, details={"step": [steps[0].name]})
 
 
-def seal_approved(post: Post, before: PostDocument, after: PostDocument) -> None:
+def seal_approved(post: Post, before: PostDocument) -> None:
     """Seal live content that came from sealed content by a sealed approval."""
     if not steps_of(post.type):
         return
     row = StepRound.objects.filter(post=post).first()
     # A draft that was edited after its steps were done does not pass by an approval.
     if row is not None and (_is_public(post) or is_document_sealed(row, before)):
-        row.sealed_document = seal_of(after)
+        # Read again, because the database may store values in another form, such as 1.0 as 1.
+        row.sealed_document = seal_of(post_repository.load(Post.objects.get(pk=post.pk)))
         if _is_public(post):
             row.add_public_seals(seal_of(before), row.sealed_document)
         row.save(update_fields=["sealed_document", "public_seals"])

@@ -410,7 +410,7 @@ def test_types_without_steps_need_no_query(monkeypatch, django_assert_num_querie
         gates.require_passed_changes(post, [])
         gates.require_passed_document(post, lambda: document)
         gates.refuse_live_edit(post, document, document.with_fields({"title": "x"}))
-        gates.seal_approved(post, document, document)
+        gates.seal_approved(post, document)
 
 
 def test_steps_are_read_in_few_queries(django_assert_num_queries):
