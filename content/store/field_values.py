@@ -41,10 +41,11 @@ def collect_values(post_type: str, custom_fields: Mapping[str, Json]) -> list[St
 
 def _stored(prop: Prop, value: Json) -> StoredValue | None:
     if prop.kind == "number":
-        # A bool is an int in Python. The column is a float, in which some whole numbers have no place.
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        fits = is_number and abs(value) <= sys.float_info.max  # type: ignore[arg-type]  # checked above
-        return (prop.name, "", float(value)) if fits else None  # type: ignore[arg-type]  # checked above
+        # A bool is an int in Python.
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        # Python's whole numbers can be too large for the column, which is a float.
+        return (prop.name, "", float(value)) if abs(value) <= sys.float_info.max else None
     if prop.kind == "boolean":
         return (prop.name, "true" if value else "false", None) if isinstance(value, bool) else None
     return (prop.name, value[:TEXT_MAX], None) if isinstance(value, str) and value else None

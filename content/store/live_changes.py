@@ -328,7 +328,7 @@ def _at_their_originals(
 def _with_moved_lists(
     effects: Iterable[tuple[Event, LiveEffect]],
 ) -> list[tuple[Event, LiveEffect]]:
-    """Return the effects, those of renamed terms with the former and the new addresses of their lists."""
+    """Return the effects. Add the former and new addresses of the lists to the effects of renamed terms."""
     placed: list[tuple[Event, LiveEffect]] = []
     for event, effect in effects:
         rename = find_rename(event.payload)

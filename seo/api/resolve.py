@@ -277,8 +277,8 @@ class ResolveViewSet(DeliveredViewSet):
 def resolve_paths(body: PathsToResolve) -> dict[str, Any]:
     """Return what is at the paths, by path, and what the posts include.
 
-    At most seven queries, and those of what is included. With a fallback one more to find its posts, and those of
-    the posts.
+    Runs at most seven queries, and the queries of `load_included`. A fallback adds one query to find its posts, and
+    the queries that render them.
     """
     tree = parse_include(",".join(body.include), posts=len(body.paths)) if body.include else None
     fields = None if body.fields is None else set(body.fields) - {IS_FALLBACK}

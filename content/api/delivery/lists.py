@@ -39,7 +39,7 @@ from proofroom.definitions.listings import LIST_PAGE_SIZE, IndexPage
 MAX_FACET_VALUES: Final = 100
 
 
-def list_asked_posts(
+def list_queried_posts(
     request: HasQuery,
     query: ListQuery,
     *,
@@ -51,9 +51,8 @@ def list_asked_posts(
     """Return the page of published posts that a query asks for.
 
     `listed` names the fields that the rows of a list contain. Other `fields` are rendered as for a single post.
-    Without `total`, the posts are counted. The number of database queries does not depend on the number of posts:
-    one each for the count, the posts, their parts, fields of single posts and each facet, and those of
-    `load_included`.
+    Without `total`, the posts are counted. Runs one query for each of these, however many posts there are: the count,
+    the posts, their parts, the fields of single posts, each facet. `load_included` adds its own.
     """
     if query.include is not None or query.facets:
         # Terms, global modules and moves change such an answer, too.
@@ -114,7 +113,8 @@ def list_page_posts(
 ) -> tuple[list[presenters.Wire], JsonObject | None]:
     """Return the posts on a page of one of the site's lists, in its order, and what they include.
 
-    `listed` as for `list_asked_posts`. One query for the posts, and those of their parts.
+    `listed` has the meaning that it has in `list_queried_posts`. Runs one query for the posts, and the queries of
+    their parts.
     """
     begin = (page - 1) * LIST_PAGE_SIZE
     found = post_queries.list_posts_of(listing)

@@ -26,7 +26,7 @@ from content.api.delivery.list_queries import (
     is_filter_name,
     parse_list_query,
 )
-from content.api.delivery.lists import list_asked_posts
+from content.api.delivery.lists import list_queried_posts
 from content.api.delivery.page_heads import PageHeadAnswer
 from content.api.delivery.rendered_posts import render_post
 from content.api.delivery.viewset import DeliveredViewSet
@@ -364,7 +364,7 @@ def list_posts(request: HasQuery, state: LiveState) -> JsonObject:
     if query.is_plain and (fields is None or fields <= LISTED | {"media"}):
         listed = post_lists.post_list(request, fields=fields, total=total, text_format=text_format)
     else:
-        listed = list_asked_posts(
+        listed = list_queried_posts(
             request, query, fields=fields, listed=LISTED, total=total, text_format=text_format
         )
     if total is None:
