@@ -19,6 +19,7 @@ class AgentsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
+        from agents_app.comment_mentions import subscribe_to_mentions
         from agents_app.definitions import checks  # noqa: F401  # registers them
         from agents_app.definitions.agents import DefinedAgents
         from agents_app.health import missing_packages
@@ -46,6 +47,7 @@ class AgentsConfig(AppConfig):
         change_sources.register(run_input_texts)
         triggers.subscribe_triggers()
         reactions.subscribe_reactions()
+        subscribe_to_mentions()
         ownership.register_write_guard()
         retention.register_run_forgetting()
         undo.register_undo_log()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -16,17 +17,32 @@ from agents_app.models import UNFINISHED, AgentBatch, AgentRun, BudgetNotice, Ru
 from proofroom.core.agent_directory import agent_name
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 
 _FINISHED: Final = "agent.run.finished"
+_FAILED: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
 def _find_run(event: Event) -> list[Notice]:
-    """Return the user who started the run by hand. Runs started by events and runs of a batch are excluded."""
-    manual_runs = AgentRun.objects.filter(pk=str(event.payload["id"]), event=None, batch=None)
-    people = list(manual_runs.filter(by__isnull=False).values_list("by", flat=True))
+    """Return the user who started the run by hand, unless it failed. See `_find_failed_run`."""
+    return _find_starter(event, AgentRun.objects.exclude(status__in=_FAILED))
+
+
+def _find_failed_run(event: Event) -> list[Notice]:
+    return _find_starter(event, AgentRun.objects.filter(status__in=_FAILED))
+
+
+def _find_starter(event: Event, runs: QuerySet[AgentRun]) -> list[Notice]:
+    """Return the user who started the run. Runs started by events and runs of a batch are excluded."""
     id_ = str(event.payload["id"])
+    started = runs.filter(pk=id_, event=None, batch=None, by__isnull=False)
+    people = list(started.values_list("by", flat=True))
     return [Notice(people, id_, id_)] if people else []
 
 
@@ -130,6 +146,17 @@ KINDS: Final = (
         (_FINISHED,),
         _find_run,
         _describe_run,
+        can_be_mailed=True,
+    ),
+    NotificationKind(
+        "agent.run-failed",
+        gettext_lazy("Your agent runs that failed"),
+        "agents.view",
+        (_FINISHED,),
+        _find_failed_run,
+        _describe_run,
+        can_be_mailed=True,
+        category=Category.FAILED_RUN,
     ),
     NotificationKind(
         "agent.batch",
@@ -138,5 +165,6 @@ KINDS: Final = (
         (_FINISHED,),
         _find_batch,
         _describe_batch,
+        can_be_mailed=True,
     ),
 )

@@ -45,7 +45,7 @@ async def whole_posts(connection: Database, ids: Sequence[UUID]) -> list[Wire]:
         for name in ("customFields", "robotsJson", "jsonldOverrides"):
             post[name] = orjson.loads(post[name]) if post[name] is not None else None
         id_ = post["id"]
-        del post["version"], post["publishAt"]
+        del post["version"], post["publishAt"], post["unpublishAt"]
         post["modules"] = modules[id_]
         post["taxonomyTermIds"] = sorted(row[1] for row in terms[id_])
         post["terms"] = present_terms(terms[id_], post)

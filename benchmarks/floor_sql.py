@@ -9,8 +9,8 @@ LISTED: Final = (
     "featuredMediaId", "version", "createdAt", "updatedAt", "publishedAt",
 )  # fmt: skip
 WHOLE: Final = (
-    *LISTED, "metaTitle", "metaDescription", "canonicalUrl", "publishAt", "customFields",
-    "robotsJson", "jsonldOverrides",
+    *LISTED, "metaTitle", "metaDescription", "canonicalUrl", "publishAt", "unpublishAt",
+    "customFields", "robotsJson", "jsonldOverrides",
 )  # fmt: skip
 _COLUMNS: Final = (
     "p.id, p.type, p.locale, p.slug, p.title, p.excerpt, p.status, p.path, p.parent_id, "
@@ -44,7 +44,7 @@ DRAFTS: Final = """
 """
 POST: Final = f"""
     SELECT {_COLUMNS}, p.meta_title, p.meta_description, p.canonical_url, p.publish_at,
-        p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text,
+        p.unpublish_at, p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text,
         p.translation_group, p.author_id, u.username, p.is_placeholder,
         p.variation_of_id, p.variation, p.variation_weight, p.variation_running
     FROM content_post p LEFT JOIN proofroom_accounts_user u ON u.id = p.author_id
@@ -52,7 +52,7 @@ POST: Final = f"""
 """  # noqa: S608
 PUBLISHED: Final = f"""
     SELECT {_COLUMNS}, p.meta_title, p.meta_description, p.canonical_url, p.publish_at,
-        p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text, p.translation_group
+        p.unpublish_at, p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text, p.translation_group
     FROM content_post p WHERE p.id = ANY(%s) AND {LIVE}
 """  # noqa: S608
 CARDS: Final = f"""

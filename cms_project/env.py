@@ -440,6 +440,9 @@ class Environment(
         ("post.published", "post.ai-review.save", "webhook.disabled"),
         description="Events that send a message to the chat.",
     )
+    chat_mentions: bool = Field(
+        True, description="Send a message to the chat when a comment mentions people."
+    )
 
     email_url: EmailUrl | None = secret(
         "Mail server: smtp://user:password@host:587/?tls=true, or console:. Unset: no mail."

@@ -110,6 +110,7 @@ INSTALLED_APPS = [
     "proofroom_apps.reviewers",
     "proofroom_apps.editorial",
     "proofroom_apps.feedback",
+    "proofroom_apps.comments",
     "proofroom_apps.privacy",
     "proofroom_apps.imports",
     "forms",
@@ -399,6 +400,7 @@ _TASK_SECONDS = {
     "webhooks.tasks.sweep_deliveries": 10.0,
     "agents_app.tasks.sweep_runs": 30.0,
     "agents_app.tasks.sweep_reactions": 30.0,
+    "comments.tasks.remind_of_due": 60.0,
     "content.tasks.publish_due_posts": 60.0,
     "content.tasks.sweep_decisions": 30.0,
     **({"content.tasks.check_links": 60.0} if CMS_ENV.link_checks else {}),
@@ -413,6 +415,7 @@ _HOURLY_TASKS = (
     "content.tasks.purge_trash",
     "content.tasks.collect_search_words",
     "privacy.tasks.delete_expired_exports",
+    "notifications.tasks.digest",
 )
 DAILY_TASKS = (
     "core.tasks.prune_activity",

@@ -131,6 +131,7 @@ class CmsAdminSite(admin.AdminSite):
             read_all,
             see,
             unseen_count,
+            unsubscribe_page,
         )
         from proofroom.oauth.admin.connected_clients import (
             allow_client_again,
@@ -150,6 +151,7 @@ class CmsAdminSite(admin.AdminSite):
         )
         from proofroom_apps.editorial.inbox.page import inbox
         from proofroom_apps.editorial.inbox.similar_changes import inbox_all, inbox_like
+        from proofroom_apps.editorial.posts.comments import file_comments
         from proofroom_apps.editorial.shared_content.history import (
             shared_compare,
             shared_history,
@@ -190,6 +192,11 @@ class CmsAdminSite(admin.AdminSite):
             path("notifications/count/", self.admin_view(unseen_count), name="notifications-count"),
             path("notifications/seen/", self.admin_view(see), name="notifications-seen"),
             path("notifications/read/", self.admin_view(read_all), name="notifications-read"),
+            path(
+                "notifications/unsubscribe/<str:token>/",
+                unsubscribe_page,
+                name="notification-unsubscribe",
+            ),
             path(
                 "notifications/<int:notification_id>/open/",
                 self.admin_view(open_notification),
@@ -237,6 +244,11 @@ class CmsAdminSite(admin.AdminSite):
                 "content/shared/<slug:kind_name>/<uuid:row_id>/review/",
                 self.admin_view(shared_review),
                 name="shared-review",
+            ),
+            path(
+                "comments/files/<uuid:asset_id>/",
+                self.admin_view(file_comments),
+                name="file-comments",
             ),
             path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),

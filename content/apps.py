@@ -27,7 +27,7 @@ class ContentConfig(AppConfig):
         from content.post_checks.results import require_variation
         from content.posts import event_subscribers
         from content.posts.audience import PostTableAudience
-        from content.posts.publish import read_overdue_metrics
+        from content.posts.schedule import read_overdue_metrics
         from content.store import media_usage
         from content.store.layer_state import layers_written
         from content.store.post_queries import visible_titles

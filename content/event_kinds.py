@@ -22,6 +22,10 @@ from proofroom.core.outbox.live_effects import LiveEffect, text_of
 
 _VIEW: Final = "posts.view"
 _PUBLISHED: Final = "published"
+EXPIRY: Final = "expiry"
+"""Cause of a change by `unpublishAt`."""
+SCHEDULE: Final = "schedule"
+"""Cause of a change by `publishAt` or by staged changes that were approved for a time."""
 _MOVED_PATHS: Final = frozenset({"post.url", "post.canonicalUrl"})
 """The changed paths of a post whose address another change moved."""
 
@@ -34,7 +38,7 @@ def _tags_of_post(payload: JsonObject) -> tuple[str, ...]:
 
 
 def _written(cause: str) -> Callable[[JsonObject], LiveEffect | None]:
-    """Return the effect of kinds that say how a post is now."""
+    """Return the effect of kinds that say how a post is now. The payload may name another cause."""
 
     def effect(payload: JsonObject) -> LiveEffect | None:
         if not payload:  # forgotten
@@ -42,11 +46,14 @@ def _written(cause: str) -> Callable[[JsonObject], LiveEffect | None]:
         tags, url = _tags_of_post(payload), text_of(payload, "url")
         if payload.get("variationOf"):
             return LiveEffect("variation", tags, was_live=False)
+        told = text_of(payload, "cause") or cause
         if payload.get("status") == _PUBLISHED:
-            return LiveEffect(cause, tags, (url,))
+            return LiveEffect(told, tags, (url,))
+        if told == EXPIRY:
+            return LiveEffect(told, tags, gone=(url,))
         changed = payload.get("changedPaths")
         # A changed status names no path. Drafts are edited, but no visitor saw them.
-        return None if changed else LiveEffect(cause, tags, gone=(url,), was_live=False)
+        return None if changed else LiveEffect(told, tags, gone=(url,), was_live=False)
 
     return effect
 
@@ -157,12 +164,14 @@ KINDS = (
     ),
     EventKind("post.create-translation", "Translation created", _VIEW, is_trigger=True),
     # What else people do
+    EventKind("post.review.schedule", "Changes in Review scheduled", _VIEW),
+    EventKind("post.review.unschedule", "Schedule of changes in Review removed", _VIEW),
     EventKind("post.review.reject", "Changes in Review rejected", _VIEW),
     EventKind("post.ai-review.reject", "Changes in AI Review rejected", _VIEW),
     EventKind("post.review.reconsider", "Rejection in Review undone", _VIEW),
     EventKind("post.ai-review.reconsider", "Rejection in AI Review undone", _VIEW),
     EventKind("post.ai-review.withdraw", "Withdrawn from AI Review", _VIEW),
-    EventKind("post.schedule-failed", "Scheduled post not published", _VIEW),
+    EventKind("post.schedule-failed", "Schedule of a post failed", _VIEW),
     EventKind("post.purged", "Post permanently deleted", "posts.delete"),
     EventKind("post.moved", "Address changed", _VIEW, is_live=True, effect=_moved),
     EventKind("post.tree-moved", "Addresses below updated", _VIEW),

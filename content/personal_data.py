@@ -161,6 +161,12 @@ KINDS: Final = (
             names={"author_name": "author_account", "edited_by_name": ""},
         ),
         Table(
+            "content.ScheduledApproval",
+            ("post_id", "at", "created_at"),
+            owners=("by",),
+            names={"by_name": "by"},
+        ),
+        Table(
             "content.RejectedChange",
             ("post_id", "path", "taken_back_at"),
             names={"taken_back_by": ""},

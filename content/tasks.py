@@ -13,7 +13,7 @@ from content.layers.edited_proposals import delete_old_edits
 from content.post_checks.external_links import check_due_addresses, forget_unlinked_addresses
 from content.posts.autosave import delete_expired_copies
 from content.posts.jobs import POST_JOBS
-from content.posts.publish import publish_due_posts as publish_due
+from content.posts.schedule import run_due_dates
 from content.posts.trash import purge_trash as purge
 from content.store.live_changes import delete_old_changes
 from content.store.search_words import collect_words
@@ -35,15 +35,15 @@ register_runner(REPLACEMENTS)
 
 @shared_task(name="content.tasks.publish_due_posts")
 def publish_due_posts() -> int:
-    """Publish due posts in the name of an administrator.
+    """Publish, change and unpublish the posts whose time has come.
 
-    The schedule was set by a user with the permission to publish.
+    The rights of who set the time count; an administrator stands in where no person did.
     """
     admin = _admin()
     if admin is None:
-        logger.warning("scheduled posts are not published: there is no active admin")
+        logger.warning("the dates of posts are not met: there is no active admin")
         return 0
-    return publish_due(admin)
+    return run_due_dates(admin)
 
 
 @shared_task(name="content.tasks.purge_trash")

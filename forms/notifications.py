@@ -12,7 +12,12 @@ from django.utils.translation import gettext_lazy, ngettext
 from forms.queries import titles_of_forms
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 
 
@@ -50,5 +55,6 @@ KINDS: Final = (
         _find_submitted,
         _describe_submitted,
         can_be_mailed=True,
+        category=Category.SUBMISSION,
     ),
 )

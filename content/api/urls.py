@@ -21,6 +21,7 @@ PostCheckViewSet = LazyViewSet("content.api.post_checks.PostCheckViewSet")
 PostViewSet = LazyViewSet("content.api.posts.PostViewSet")
 TrashViewSet = LazyViewSet("content.api.posts.TrashViewSet")
 ReviewViewSet = LazyViewSet("content.api.review.ReviewViewSet")
+ScheduledApprovalViewSet = LazyViewSet("content.api.scheduled_approvals.ScheduledApprovalViewSet")
 RevisionViewSet = LazyViewSet("content.api.revisions.RevisionViewSet")
 TranslationViewSet = LazyViewSet("content.api.translations.TranslationViewSet")
 UrlPatternViewSet = LazyViewSet("content.api.url_patterns.UrlPatternViewSet")
@@ -91,6 +92,14 @@ urlpatterns = [
     path(f"{post}/changes", ReviewViewSet.as_view({"get": "changes"})),
     path(f"{post}/review", ReviewViewSet.as_view({"put": "save_review"})),
     path(f"{post}/review/approve", ReviewViewSet.as_view({"post": "approve"})),
+    path(
+        f"{post}/review/schedule",
+        ScheduledApprovalViewSet.as_view({"get": "list", "post": "create"}),
+    ),
+    path(
+        f"{post}/review/schedule/<str:schedule_id>",
+        ScheduledApprovalViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
+    ),
     path(f"{post}/review/reject", ReviewViewSet.as_view({"post": "reject_review"})),
     path(f"{post}/ai-review/submit", ReviewViewSet.as_view({"post": "submit"})),
     path(f"{post}/ai-review/reject", ReviewViewSet.as_view({"post": "reject_ai_review"})),

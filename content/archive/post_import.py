@@ -23,6 +23,7 @@ from content.archive.documents import (
 from content.archive.provenance import ProvenanceRow, store_provenance
 from content.document.changes import Changes, apply, diff, value_at
 from content.document.document import ModuleDocument, PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.layers.stage import stage
 from content.models import (
     CopyOrigin,
@@ -228,18 +229,22 @@ def _new_post(
             % {"title": title_of(row)}
         )
         document = document.with_fields({"featuredMediaId": None})
-    status, due = Status(row.status), document.fields.get("publishAt")
+    status = Status(row.status)
     if job.mode == Mode.PROPOSE:
         status = Status.DRAFT
-    moment = post_repository.column_value("publishAt", due)
-    # A schedule in the past would publish the post at the next run of the scheduler.
-    is_past = not isinstance(moment, datetime) or moment <= timezone.now()
-    if due is not None and (job.mode == Mode.PROPOSE or is_past):
-        job.note(
-            _("%(title)s: not scheduled on this site. Choose a new date.")
-            % {"title": title_of(row)}
-        )
-        document = document.with_fields({"publishAt": None})
+    for name in SCHEDULE_FIELDS:
+        due = document.fields.get(name)
+        moment = post_repository.column_value(name, due)
+        # A schedule in the past would publish the post at the next run of the scheduler. A published post whose
+        # time is over must leave the site.
+        is_past = not isinstance(moment, datetime) or moment <= timezone.now()
+        is_kept = not is_past or (name == "unpublishAt" and status == Status.PUBLISHED)
+        if due is not None and (job.mode == Mode.PROPOSE or not is_kept):
+            job.note(
+                _("%(title)s: not scheduled on this site. Choose a new date.")
+                % {"title": title_of(row)}
+            )
+            document = document.with_fields({name: None})
     post = Post(id=UUID(row.id), type=row.type, locale=row.locale)
     try:
         set_columns(post, document)
@@ -427,7 +432,7 @@ def apply_archived_post(
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error
     # An import doesn't change the schedule of an existing post.
-    archived = archived.with_fields({"publishAt": live.fields.get("publishAt")})
+    archived = archived.with_fields({name: live.fields.get(name) for name in SCHEDULE_FIELDS})
     changes = diff(live, archived)
     for change in changes:
         before, after = _report_value(change.before), _report_value(change.after)

@@ -218,6 +218,14 @@ class DeclaredPostFields:
         proposable=False,
         delivered=False,
     )
+    unpublish_at: str | None = Moment(
+        label="Unpublish at",
+        help="Takes this post off the site automatically. It becomes a draft.",
+        panel="place",
+        copied=False,
+        proposable=False,
+        delivered=False,
+    )
 
 
 def read_declaration(declaration: type) -> dict[str, PostField]:
@@ -235,5 +243,7 @@ POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(
 """Every declared field by wire name, in reading order."""
 MEDIA_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.kind == "media")
 """Names of the fields that hold the id of a media item."""
+SCHEDULE_FIELDS: Final = ("publishAt", "unpublishAt")
+"""Names of the fields that change the status of a post at a time. They belong to one post and are never copied."""
 LISTED_FIELDS: Final = tuple(field for field in POST_FIELDS.values() if field.listed)
 """Fields that lists of posts include, besides title, slug and place."""

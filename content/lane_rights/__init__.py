@@ -35,6 +35,7 @@ RIGHTS: Final = (
         "content.Revision",
         "content.RejectedChange",
         "content.EditedProposal",
+        "content.ScheduledApproval",
         "content.SearchWord",
         "content.ContentMigration",
         "content.EditingMark",

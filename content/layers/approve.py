@@ -3,22 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
 from content.document.changes import apply
+from content.document.document import PostDocument
 from content.layers.edited_proposals import record_acceptance
 from content.layers.live import write_live
-from content.layers.selection import require_unchanged
+from content.layers.selection import Selection, require_unchanged
 from content.models import Post, Revision
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
 from content.store.digest import read_digest
-from content.store.layer_state import lock_post, open_layers, save_remaining_changes, settle
+from content.store.layer_state import (
+    Layers,
+    lock_post,
+    open_layers,
+    save_remaining_changes,
+    settle,
+)
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Changes in Review that may go live. `document` is the live content with them."""
+
+    layers: Layers
+    selection: Selection
+    document: PostDocument
+
+
+def require_approvable(
+    *, post: Post, actor: Actor, digest: str, paths: Collection[str] | None = None
+) -> Approval:
+    """Return the changes, if the reviewer saw them and they follow the rules. The caller has locked the post."""
+    actor.require_session("approve")
+    actor.require("posts.review.approve")
+    seen = read_digest(digest)
+    layers = open_layers(post)
+    selection = require_unchanged(layers.review, seen, paths)
+    document = apply(layers.live, selection.taken)
+    # Before the rules, whose error messages could reveal posts at the new place.
+    require_place_in_scope(post=post, before=layers.live, after=document, actor=actor)
+    document = check_changes(
+        post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
+    )
+    return Approval(layers, selection, document)
 
 
 @transaction.atomic
@@ -29,25 +64,21 @@ def approve(
     digest: str,
     paths: Collection[str] | None = None,
     note: str = "",
+    live_cause: str = "",
 ) -> tuple[Post, Revision]:
     """Make all changes in Review live, or only those at `paths` (`<path>`, or `<path>#<passage>` for a passage).
 
     `digest`: digest of the changes the reviewer saw. Raises `Conflict` (`stale_review`) and writes nothing if live
     content or the draft changed at an approved path since. Other changes stay staged, and the post's status stays
-    unchanged.
+    unchanged. `live_cause`: as in `write_live`.
     """
+    # Before the post, so that who may not approve learns nothing about it.
     actor.require_session("approve")
     actor.require("posts.review.approve")
-    seen = read_digest(digest)
+    read_digest(digest)
     post = lock_post(post_id, actor)
-    layers = open_layers(post)
-    selection = require_unchanged(layers.review, seen, paths)
-    document = apply(layers.live, selection.taken)
-    # Before the rules, whose error messages could reveal posts at the new place.
-    require_place_in_scope(post=post, before=layers.live, after=document, actor=actor)
-    document = check_changes(
-        post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
-    )
+    approval = require_approvable(post=post, actor=actor, digest=digest, paths=paths)
+    layers, selection, document = approval.layers, approval.selection, approval.document
     revision = write_live(
         post=post,
         before=layers.live,
@@ -57,6 +88,7 @@ def approve(
         marks=layers.review.marks,
         note=note,
         causes=("post.review.approve",),
+        live_cause=live_cause,
         has_revision=layers.has_revision,
     )
     if revision is None:

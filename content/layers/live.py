@@ -62,6 +62,7 @@ def write_live(
     source_hashes: Mapping[str, str] | None = None,
     note: str = "",
     causes: Iterable[str] = (),
+    live_cause: str = "",
     has_revision: bool | None = None,
 ) -> Revision | None:
     """Make `after` the live content of a locked post, inside the caller's transaction.
@@ -70,8 +71,8 @@ def write_live(
     path, and records `post.updated`, `post.approve` and then `causes`. Returns None if nothing changed.
 
     `marks`: authors by path; the actor is the author of all other paths. `source_hashes`: for a translation, hashes
-    of its source values, overriding hashes in the marks. `has_revision`: whether the current version has a
-    revision, if known.
+    of its source values, overriding hashes in the marks. `live_cause`: cause to name in `content.changed`, if the
+    content was not edited just now. `has_revision`: whether the current version has a revision, if known.
     """
     actor.require_person("change live content")
     changes = diff(before, after)
@@ -80,6 +81,9 @@ def write_live(
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require(PUBLISH)
         require_publishable(post, after)
+    if "post.unpublishAt" in changes.paths:
+        # To remove the time keeps the post on the site for longer.
+        actor.require(PUBLISH)
     require_live_change([(post, before, after)])
     if has_revision is None:
         has_revision = post.revisions.filter(version=post.version).exists()
@@ -125,7 +129,7 @@ def write_live(
         ("post.updated", "post.approve", *causes),
         actor=actor,
         post_id=post.pk,
-        payload=event_payload(post, changes),
+        payload=event_payload(post, changes, cause=live_cause),
         tags=tags_of(post),
     )
     # Recording events locked the content version, so live writes are serialised from here. Check the tree again:

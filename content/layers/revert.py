@@ -17,6 +17,7 @@ from django.utils.translation import gettext
 
 from content.document.changes import Changes, apply, diff, merge
 from content.document.document import PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.layers.live import write_live
 from content.layers.reject import clear_drift_of_rejection
 from content.models import Layer, Post, Provenance, Revision, Status
@@ -91,17 +92,29 @@ def drop_unavailable(
     """Return `target` without values that cannot be restored, and their names."""
     gone: JsonObject = {}
     fields = target.fields
-    due = fields.get("publishAt")
-    is_past = isinstance(due, str) and (parse_datetime(due) or timezone.now()) <= timezone.now()
-    if due is not None and (is_past or post.status != Status.DRAFT):
-        # Only a draft can be scheduled, and only for a time in the future.
-        gone["publishAt"] = live.fields.get("publishAt")
+    # Only a draft can be scheduled, an archived post does not expire, and both need a time in the future.
+    is_possible = {
+        "publishAt": post.status == Status.DRAFT,
+        "unpublishAt": post.status != Status.ARCHIVED,
+    }
+    now = timezone.now()
+    if any(
+        (due := fields.get(name)) is not None
+        and (not is_possible[name] or (parse_datetime(str(due)) or now) <= now)
+        for name in SCHEDULE_FIELDS
+    ):
+        # Together, because the time of one revision may not fit that of another.
+        gone |= {name: live.fields.get(name) for name in SCHEDULE_FIELDS}
     parent = fields.get("parentId")
     if parent and not Post.objects.alive().filter(pk=str(parent)).exists():
         gone["parentId"] = None
     terms = Term.objects.filter(pk__in=target.taxonomy_term_ids).values_list("pk", flat=True)
     ids = sorted(str(id_) for id_ in terms)
-    left_out = [*gone, *(["taxonomyTermIds"] if len(ids) < len(target.taxonomy_term_ids) else [])]
+    changed = [name for name, value in gone.items() if fields.get(name) != value]
+    left_out = [
+        *changed,
+        *(["taxonomyTermIds"] if len(ids) < len(target.taxonomy_term_ids) else []),
+    ]
     target = target.with_fields(gone).with_terms(ids)
     target, missing = drop_missing_references(live, target, diff(live, target))
     return target, [*left_out, *missing]

@@ -27,6 +27,7 @@ from content.models.queued_change import QueuedChange
 from content.models.rejected_change import RejectedChange
 from content.models.replacement import ReplacedPlace, Replacement
 from content.models.revision import Provenance, Revision
+from content.models.scheduled_approval import ScheduledApproval
 from proofroom.core.background_jobs.models import JobState
 
 __all__ = [
@@ -63,6 +64,7 @@ __all__ = [
     "ReplacedPlace",
     "Replacement",
     "Revision",
+    "ScheduledApproval",
     "SearchEntry",
     "SearchWord",
     "Status",

@@ -113,6 +113,7 @@ class Post(models.Model):
     )
     order_index = models.IntegerField(default=0)
     publish_at = models.DateTimeField(null=True, blank=True)
+    unpublish_at = models.DateTimeField(null=True, blank=True)
     published_at = models.DateTimeField(null=True, blank=True)
     translation_group = models.UUIDField(default=uuid4)
     translated_from = models.ForeignKey(
@@ -212,6 +213,11 @@ class Post(models.Model):
             ),
             models.Index(
                 fields=["publish_at"], name="post_due", condition=Q(publish_at__isnull=False)
+            ),
+            models.Index(
+                fields=["unpublish_at"],
+                name="post_expiring",
+                condition=Q(unpublish_at__isnull=False),
             ),
         ]
 

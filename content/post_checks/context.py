@@ -21,6 +21,7 @@ from content.document.contents import (
     read_contents,
 )
 from content.document.document import PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.models import (
     AccessibilityReport,
     CheckedAddress,
@@ -50,7 +51,7 @@ served_paths: Hook[[Collection[str]], Collection[str]] = Hook()
 linked_posts: Hook[[Collection[UUID]], Collection[UUID]] = Hook()
 """Called with ids of posts; returns the posts that something besides content leads to, such as a menu."""
 
-_UNSEEN_FIELDS: Final = frozenset({"publishAt", "orderIndex"})
+_UNSEEN_FIELDS: Final = frozenset({*SCHEDULE_FIELDS, "orderIndex"})
 """Fields that change neither the page nor its accessibility."""
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 
 from content.document.changes import Changes, diff
 from content.document.document import PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.layers.live import provenance_rows, revision_row, tags_of
 from content.layers.stage import Staged, stage
 from content.models import Layer, ModuleInstance, Post, Status
@@ -100,7 +101,8 @@ def create_post(
     if status not in (Status.DRAFT, Status.PUBLISHED):
         raise invalid("status", _("A new post must be a draft or published."))
     has_date = dates.published_at is not None
-    if status == Status.PUBLISHED or fields.get("publishAt") is not None or has_date:
+    is_scheduled = any(fields.get(name) is not None for name in SCHEDULE_FIELDS)
+    if status == Status.PUBLISHED or is_scheduled or has_date:
         actor.require(PUBLISH)
     if has_date:
         check_published_at(dates.published_at, status=status, is_variation=False)

@@ -27,6 +27,7 @@ from proofroom.core.json import format_time
 
 logger = logging.getLogger(__name__)
 Items = Sequence[PostJobItem]
+_DATES: Final = ("publish_at", "unpublish_at")
 DEFECT_TEXT: Final = gettext_lazy(
     "Something went wrong with this post. Try it on its own, or check the log."
 )
@@ -120,10 +121,12 @@ def _set_status(
             if post.status not in before:
                 item.outcome = JobOutcome.UNCHANGED
                 continue
-            at = post.publish_at
             item.before = {
                 "status": post.status,
-                "publish_at": format_time(at) if at is not None else None,
+                **{
+                    name: format_time(at) if (at := getattr(post, name)) is not None else None
+                    for name in _DATES
+                },
                 "running": [str(id_) for id_ in running_variations(post)],
                 "never_published": post.published_at is None,
             }
@@ -134,12 +137,16 @@ def _set_status(
 
 
 def _undo_status(item: PostJobItem, actor: Actor) -> None:
-    at = item.before["publish_at"]
+    # Jobs of earlier versions stored no time to unpublish.
+    publish_at, unpublish_at = (
+        parse_datetime(at) if (at := item.before.get(name)) else None for name in _DATES
+    )
     undo_status(
         post_id=item.post,
         version=item.version,
         status=item.before["status"],
-        publish_at=parse_datetime(at) if at else None,
+        publish_at=publish_at,
+        unpublish_at=unpublish_at,
         actor=actor,
         running=item.before["running"],
         was_never_published=item.before["never_published"],

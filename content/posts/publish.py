@@ -1,15 +1,13 @@
-"""Publish: change the status of a post, by hand or on schedule."""
+"""Publish: change the status of a post."""
 
 from __future__ import annotations
 
-import logging
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
-from django.conf import settings
-from django.db import DatabaseError, transaction
-from django.db.models import F, QuerySet
+from django.db import transaction
+from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -24,14 +22,8 @@ from content.store.publish_permissions import status_permission
 from content.store.traffic import stop, stop_variations
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
-from proofroom.core.errors import CmsError, RuleViolation, invalid
-from proofroom.core.independent_steps import independent_steps
-from proofroom.core.json import JsonObject
-from proofroom.core.models import Event
-from proofroom.core.observability.metrics import MetricReading
+from proofroom.core.errors import RuleViolation, invalid
 
-SCHEDULE_FAILED: Final = "post.schedule-failed"
-logger = logging.getLogger(__name__)
 _MOVES: Final = frozenset(
     {
         (Status.DRAFT, Status.PUBLISHED),
@@ -58,9 +50,14 @@ def move_status(
     status: str,
     actor: Actor,
     publish_at: datetime | None = None,
+    unpublish_at: datetime | None = None,
     was_never_published: bool = False,
+    live_cause: str = "",
 ) -> None:
     """Change the status of a post that the caller has locked. `publish_at` applies to drafts.
+
+    A draft that is published keeps its `unpublishAt`. Any other move removes it, unless `unpublish_at` restores one.
+    `live_cause`: cause to name in `content.changed`, if no person changed the status.
 
     `was_never_published` undoes the first publication: the draft loses its date and gets a draft's path.
     """
@@ -100,6 +97,9 @@ def move_status(
     post.status = status
     post.version += 1
     post.publish_at = publish_at if status == Status.DRAFT else None
+    expiry = unpublish_at or (post.unpublish_at if status == Status.PUBLISHED else None)
+    # A time in the past would take the post off the site at the next run of the scheduler.
+    post.unpublish_at = expiry if expiry is not None and expiry > timezone.now() else None
     if status == Status.PUBLISHED and post.published_at is None:
         post.published_at = timezone.now()
         # The path may contain the day. A draft's address was never public, so it needs no redirect.
@@ -112,96 +112,8 @@ def move_status(
         ("post.published", "post.publish") if status == Status.PUBLISHED else ("post.updated",),
         actor=actor,
         post_id=post.pk,
-        payload=event_payload(post),
+        payload=event_payload(post, cause=live_cause),
         tags=tags_of(post),
     )
     if post.path != old_path:
         check_paths_are_free([post], actor)
-
-
-def due_posts(moment: datetime) -> QuerySet[Post]:
-    """Return the drafts whose `publishAt` is at or before the moment."""
-    return Post.objects.filter(
-        publish_at__lte=moment,
-        status=Status.DRAFT,
-        deleted_at__isnull=True,
-        is_placeholder=False,
-    )
-
-
-OVERDUE_AFTER: Final = timedelta(minutes=2)
-"""Delay from which a scheduled post counts as overdue. Longer than the interval of the scheduler."""
-
-
-def read_overdue_metrics() -> list[MetricReading]:
-    """Return the number of drafts that are overdue by at least `OVERDUE_AFTER`. One query."""
-    overdue = due_posts(timezone.now() - OVERDUE_AFTER).count()
-    return [
-        MetricReading(
-            "proofroom_posts_overdue",
-            "Scheduled posts that are late by two minutes or more.",
-            overdue,
-        )
-    ]
-
-
-def publish_due_posts(actor: Actor) -> int:
-    """Publish the drafts whose `publishAt` has come and return their number. Safe to run twice."""
-    due = due_posts(timezone.now())
-    count = 0
-    # A post that can't be published must not block the others, nor must a failure to record that.
-    with independent_steps() as step:
-        for pk in list(due.order_by("publish_at").values_list("pk", flat=True)):
-            with step(f"the schedule of the post {pk}"):
-                count += _publish_due_post(pk, actor)
-    return count
-
-
-def _publish_due_post(post_id: UUID, actor: Actor) -> bool:
-    """Publish a due post, or record why it can't be published. Return True if it was published."""
-    try:
-        # A transaction per post: a failure rolls back this post only, and is then recorded in another one.
-        with transaction.atomic():
-            post = lock_post(post_id, actor)
-            # Checked again under the lock: another process may have published or rescheduled the post.
-            is_due = post.publish_at is not None and post.publish_at <= timezone.now()
-            if post.status != Status.DRAFT or not is_due:
-                return False
-            _require_language(post)
-            move_status(post=post, status=Status.PUBLISHED, actor=actor)
-    except CmsError as error:
-        logger.warning("cannot publish post %s on schedule: %s", post_id, error.message)
-        _record_failure(post_id, error.message, actor)
-        return False
-    # The database failed, not the post: nothing is recorded, and the next run tries again.
-    except DatabaseError:
-        logger.exception(
-            "cannot publish post %s on schedule yet; the next task tries again", post_id
-        )
-        return False
-    except Exception:
-        logger.exception("cannot publish post %s on schedule", post_id)
-        _record_failure(post_id, _("Something went wrong; the log says what."), actor)
-        return False
-    return True
-
-
-def _require_language(post: Post) -> None:
-    if post.locale not in settings.CMS_ENV.locales:
-        message = _("The site no longer has the language %(locale)s.") % {"locale": post.locale}
-        raise RuleViolation(message, code="language_removed")
-
-
-@transaction.atomic
-def _record_failure(post_id: UUID, reason: str, actor: Actor) -> None:
-    """Record that a schedule failed, once per date, because every run of the scheduler tries and fails again."""
-    # Locked, so that two runs of the scheduler can't both record the failure.
-    post = Post.objects.select_for_update(of=("self",), no_key=True).filter(pk=post_id).first()
-    if post is None or post.publish_at is None:
-        return
-    known = Event.objects.filter(
-        name=SCHEDULE_FAILED, post_id=post_id, created_at__gte=post.publish_at
-    )
-    if not known.exists():
-        payload: JsonObject = {**event_payload(post), "reason": reason}
-        outbox.record(SCHEDULE_FAILED, actor=actor, post_id=post_id, payload=payload)

@@ -83,6 +83,8 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     post.deleted_at = None
     if post.publish_at is not None and post.publish_at <= timezone.now():
         post.publish_at = None  # restoring a post must not publish it
+    # Nor its changes. A time to unpublish stays: what is over must not come back.
+    post.scheduled_approvals.filter(at__lte=timezone.now(), failed_at__isnull=True).delete()
     moves = set_path(post, path_for(post))
     try:
         # A savepoint: the error message needs a query, which PostgreSQL refuses after an IntegrityError.

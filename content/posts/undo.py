@@ -33,11 +33,12 @@ def undo_status(
     version: int,
     status: str,
     publish_at: datetime | None,
+    unpublish_at: datetime | None = None,
     actor: Actor,
     running: Sequence[UUID | str] = (),
     was_never_published: bool = False,
 ) -> Post:
-    """Restore the status and the schedule that a post had before its last change.
+    """Restore the status and the dates that a post had before its last change.
 
     `running`: variations to start again. `was_never_published`: the change was the first publication, so its
     date is removed too.
@@ -45,12 +46,15 @@ def undo_status(
     post = _lock_unchanged(post_id, version, actor)
     if publish_at is not None and publish_at <= timezone.now():
         publish_at = None
+    if unpublish_at is not None and unpublish_at <= timezone.now():
+        unpublish_at = None
     for each in _WAYS_BACK.get((Status(post.status), Status(status)), (status,)):
         move_status(
             post=post,
             status=each,
             actor=actor,
             publish_at=publish_at,
+            unpublish_at=unpublish_at,
             was_never_published=was_never_published,
         )
     for variation_id in running:

@@ -11,6 +11,7 @@ from django.utils import timezone
 
 from content import presenters
 from content.document.document import FIELD_NAMES, PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.layers import open_layers
 from content.models import Post
 from content.posts.create import NO_DATES, PostDates, create_post
@@ -68,7 +69,7 @@ def import_post(
             details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
             raise RuleViolation(error.message, code=error.code, details=details) from None
     fields: JsonObject = {
-        name: document.fields.get(name) for name in FIELD_NAMES if name != "publishAt"
+        name: document.fields.get(name) for name in FIELD_NAMES if name not in SCHEDULE_FIELDS
     }
     fields["customFields"] = document.custom_fields
     fields["taxonomyTermIds"] = list(document.taxonomy_term_ids)

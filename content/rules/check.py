@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from content.document.changes import ABSENT, TERMS_PATH, Changes, diff
 from content.document.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.document.labels import type_label
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.models import Post, Status
 from content.models.post import MAX_DEPTH
 from content.rules.change_permissions import check_change_permissions
@@ -109,7 +110,7 @@ def clean_fields(
     original = post.variation_of
     if original is not None and cleaned.get("canonicalUrl") == absolute(original.path):
         cleaned["canonicalUrl"] = None  # the variation uses the path of its original anyway
-    for name in ("slug", "parentId", "publishAt") if post.variation_of_id else ():
+    for name in ("slug", "parentId", *SCHEDULE_FIELDS) if post.variation_of_id else ():
         if cleaned.get(name) is not None:
             message = _(
                 "A variation has the address of its original. It is promoted, not published."
@@ -117,9 +118,17 @@ def clean_fields(
             raise invalid(name, message, code="is_variation")
     if cleaned.get("publishAt") is not None and post.status != Status.DRAFT:
         raise invalid("publishAt", _("Only drafts can be scheduled."), code="not_a_draft")
+    if cleaned.get("unpublishAt") is not None and post.status == Status.ARCHIVED:
+        raise invalid("unpublishAt", _("Archived posts are not on the site."), code="archived")
     if "parentId" in cleaned:
         check_depth(post, check_parent(post, cleaned["parentId"], actor))
     after = after.with_fields(cleaned)
+    if not cleaned.keys().isdisjoint(SCHEDULE_FIELDS):
+        starts, ends = (after.fields.get(name) for name in SCHEDULE_FIELDS)
+        # Both are UTC times of the same format, so their texts have the order of the times.
+        if starts is not None and ends is not None and str(ends) <= str(starts):
+            message = _("The post must be published before it is unpublished.")
+            raise invalid("unpublishAt", message, code="before_publication")
     if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
         parent = after.fields.get("parentId")
         check_slug_is_free(post, str(after.fields["slug"]), UUID(str(parent)) if parent else None)

@@ -379,8 +379,8 @@ def check_version(expected: int | None, current: int, what: str) -> None:
         )
 
 
-def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
-    """Return the payload about a post for webhooks and triggers."""
+def event_payload(post: Post, changes: Changes | None = None, *, cause: str = "") -> JsonObject:
+    """Return the payload about a post for webhooks and triggers. `cause`: what else than a person changed it."""
     payload: JsonObject = {
         "id": str(post.pk),
         "type": post.type,
@@ -393,6 +393,8 @@ def event_payload(post: Post, changes: Changes | None = None) -> JsonObject:
     }
     if post.variation_of_id is not None:
         payload["variationOf"] = str(post.variation_of_id)
+    if cause:
+        payload["cause"] = cause
     return payload
 
 

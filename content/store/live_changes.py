@@ -19,6 +19,7 @@ from django.db import connection
 from django.db.models import CharField, Exists, OuterRef, Q, QuerySet, Subquery, Value
 from django.utils import timezone
 
+from content.event_kinds import EXPIRY, SCHEDULE
 from content.models import ContentLink, ModuleInstance, Post, PostModule, PostTerm
 from content.store.content_links import path_key
 from content.store.indirect_updates import CAUSES
@@ -44,7 +45,9 @@ _CHANGES_LOCK: Final = 7_304_020
 """Key of the PostgreSQL advisory lock for new rows."""
 _BATCH_RANGE: Final = 5_000
 """Ids between the first and the last event of posts that moved together, at most."""
-_CAUSE_PRECEDENCE: Final = ("url_pattern", "restore", "move", "schedule", "trash", "variation")
+_CAUSE_PRECEDENCE: Final = (
+    "url_pattern", "restore", "move", SCHEDULE, EXPIRY, "trash", "variation",
+)  # fmt: skip
 """Causes that say more than the others, if several events of a post become one."""
 _APPEARING: Final = frozenset({"post.created", "post.published", "post.restored", "post.moved"})
 """Events after which a post can be at an address where none was."""
@@ -183,8 +186,6 @@ def _effects_of(events: Sequence[Event]) -> list[tuple[Event, LiveEffect]]:
         if effect.cause == "global_module" and effect.tags[0] not in shown:
             continue
         cause = causes.get(event.cause_id or 0) if event.name == "post.updated" else None
-        if event.name == "post.published" and event.via == "system":
-            cause = "schedule"
         told.append((event, replace(effect, cause=cause) if cause is not None else effect))
     return told
 

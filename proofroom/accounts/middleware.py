@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Final
-from zoneinfo import ZoneInfo
 
 from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -12,12 +11,13 @@ from django.utils import timezone, translation
 
 from proofroom.accounts.models import User
 from proofroom.accounts.queries import preferences_of
+from proofroom.core.i18n.time_zones import TIME_ZONE_COOKIE, find_time_zone
 from proofroom.core.middleware import ManagementMiddleware
 from proofroom.core.second_factor import lacks_second_factor
 
 
 class PreferencesMiddleware(ManagementMiddleware):
-    """Activate the user's language and time zone for pages of the admin.
+    """Activate the user's language and time zone for pages of the admin; the browser's zone until one is chosen.
 
     The API, previews and public pages use the site's settings, so that programs get the same output for every user.
     """
@@ -27,8 +27,9 @@ class PreferencesMiddleware(ManagementMiddleware):
         if not isinstance(user, User):
             return
         preferences = preferences_of(user)
-        if preferences.time_zone:
-            timezone.activate(ZoneInfo(preferences.time_zone))
+        wanted = preferences.time_zone or request.COOKIES.get(TIME_ZONE_COOKIE)
+        if (zone := find_time_zone(wanted)) is not None:
+            timezone.activate(zone)
         if preferences.language:
             translation.activate(preferences.language)
             request.LANGUAGE_CODE = preferences.language

@@ -325,7 +325,7 @@ class Density(models.TextChoices):
 class Preferences(models.Model):
     """The admin preferences of a user. An account without a row has the defaults.
 
-    An empty `time_zone` means the site's; an empty `language` leaves the choice to the browser.
+    An empty `time_zone` means the browser's; an empty `language` leaves the choice to the browser.
     """
 
     user = models.OneToOneField(

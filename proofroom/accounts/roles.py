@@ -42,6 +42,8 @@ _TRANSLATOR = frozenset(
         "feedback.create",
         "feedback.resolve",
         "feedback.delete",
+        "comments.view",
+        "comments.write",
     }
 )
 
@@ -103,6 +105,8 @@ _AI_AGENT = frozenset(
         "media.view",
         "media.upload",  # generate_image only
         "agents.view",
+        "comments.view",
+        "comments.write",  # reply and resolve only
     }
 )
 

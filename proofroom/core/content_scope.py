@@ -21,6 +21,7 @@ READING: Final = frozenset(
         "agents.view",
         "analytics.read",
         "analytics.view",
+        "comments.view",
         "feedback.view",
         "media.view",
         "posts.preview",

@@ -14,6 +14,7 @@ from proofroom.core.activity.presenters import present_payload
 from proofroom.core.activity.pseudonyms import pseudonymise_events
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.runner import JobRunner
+from proofroom.core.i18n.time_zones import TIME_ZONE_COOKIE
 from proofroom.core.json import JsonObject
 from proofroom.core.middleware import STAFF_COOKIE
 from proofroom.core.models import Event, ListView
@@ -213,6 +214,16 @@ STORED_ITEMS: Final = (
         Audience.STAFF,
         gettext_lazy("Remembers the colour theme of the admin for the login page."),
         gettext_lazy("When a person chooses a theme in the admin"),
+        _YEAR_SECONDS,
+    ),
+    StoredItem(
+        TIME_ZONE_COOKIE,
+        StorageKind.COOKIE,
+        Audience.STAFF,
+        gettext_lazy(
+            "Tells the admin the time zone of the browser, for dates without a chosen zone."
+        ),
+        gettext_lazy("When a person opens a page of the admin"),
         _YEAR_SECONDS,
     ),
     StoredItem(

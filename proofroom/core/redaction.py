@@ -63,6 +63,7 @@ _SECRET_PATH: Final = re.compile(
       ( (?: / | %2F ) (?:
           preview (?: (?: / | %2F ) changes )?
         | login (?: / | %2F ) (?: invitation | reset | email )
+        | notifications (?: / | %2F ) unsubscribe
         | calendar
       ) (?: / | %2F ) )
       (?! key (?: / | %2F ) | done \b ) (?: [\w~.:-] | %(?!2F) ){6,}

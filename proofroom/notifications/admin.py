@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import time
 from typing import Any, cast
 
 from django import forms
@@ -16,22 +18,35 @@ from django.utils import timezone
 from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
+from django.views.decorators.cache import never_cache
+from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from proofroom.accounts.models import User
+from proofroom.accounts.queries import preferences_of
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.navigation import MAX_COUNT
 from proofroom.core.admin.permissions import actor_of, service_errors_as_http
-from proofroom.notifications.models import Channel
-from proofroom.notifications.notification_types import notification_kinds
+from proofroom.core.errors import NotFound
+from proofroom.notifications.mail import DIGEST_HOUR
+from proofroom.notifications.models import MAILED, Channel
+from proofroom.notifications.notification_types import Category, notification_kinds
 from proofroom.notifications.queries import (
+    channels_of,
     count_unread,
     count_unseen,
     describe,
     visible_notifications,
 )
-from proofroom.notifications.services import choose_channels, mark_all_read, mark_read, mark_seen
+from proofroom.notifications.services import (
+    choose_channels,
+    mark_all_read,
+    mark_read,
+    mark_seen,
+    parse_unsubscribe_token,
+    unsubscribe,
+)
 
 PAGE_SIZE = 50
 PANEL_SIZE = 8
@@ -44,7 +59,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
     actor, asked_at = actor_of(request), timezone.now().isoformat()
     rows = visible_notifications(actor)
     if "panel" in request.GET:
-        panel = {"lines": describe(list(rows[:PANEL_SIZE])), "asked_at": asked_at}
+        panel = {"lines": describe(list(rows[:PANEL_SIZE]), actor), "asked_at": asked_at}
         return TemplateResponse(request, "admin/notifications/panel.html", panel)
     is_unread = request.GET.get("show") == "unread"
     if is_unread:
@@ -54,7 +69,7 @@ def notifications(request: HttpRequest) -> HttpResponse:
         **admin.site.each_context(request),
         "title": _("Notifications"),
         "found": found,
-        "lines": describe(list(found)),
+        "lines": describe(list(found), actor),
         "is_unread": is_unread,
         "count": count_unread(actor),
         "asked_at": asked_at,
@@ -73,23 +88,54 @@ def unseen_count(request: HttpRequest) -> JsonResponse:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The settings of one category."""
+
+    id: str
+    label: str
+    visible_fields: list[forms.BoundField]
+
+
 class ChoicesForm(forms.Form):
     """A form with one field per kind that the user may see. Field names are the names of kinds."""
 
-    def __init__(self, *args: Any, actor: Actor, chosen: Mapping[str, str], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, actor: Actor, present: Mapping[str, str], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for kind in notification_kinds:
             if not actor.can(kind.permission):
                 continue
-            stored = chosen.get(kind.name, Channel.ADMIN)
-            # Without a mail server, a stored choice stays, but it cannot be chosen again.
-            is_mailed = kind.can_be_mailed and (settings.HAS_EMAIL or stored == Channel.MAIL)
-            channels = [channel for channel in Channel if is_mailed or channel != Channel.MAIL]
+            stored = present[kind.name]
+            # Without a mail server, a channel with mail stays, but it cannot be chosen again.
+            channels = [
+                channel
+                for channel in Channel
+                if channel not in MAILED
+                or channel == stored
+                or (kind.can_be_mailed and settings.HAS_EMAIL)
+            ]
             self.fields[kind.name] = forms.ChoiceField(
                 label=kind.label,
                 choices=[(channel.value, channel.label) for channel in channels],
                 initial=stored,
             )
+
+    @property
+    def sections(self) -> list[Section]:
+        """The fields by category. Kinds without a category come last."""
+        categories = {kind.name: kind.category for kind in notification_kinds}
+        found = []
+        for category in (*Category, None):
+            fields = [field for field in self if categories.get(field.name) == category]
+            if fields:
+                label = str(category.label) if category else _("Other")
+                found.append(Section(category or "other", label, fields))
+        return found
+
+    @property
+    def changes(self) -> dict[str, str]:
+        """The channels that differ from the stored ones."""
+        return {name: self.cleaned_data[name] for name in self.changed_data}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -97,31 +143,59 @@ class ChoicesForm(forms.Form):
 def notification_choices(request: HttpRequest) -> HttpResponse:
     """GET shows the channel of each kind. POST saves them."""
     actor, user = actor_of(request), cast("User", request.user)
-    chosen = dict(user.notification_choices.values_list("kind", "channel"))
-    form = ChoicesForm(
-        request.POST if request.method == "POST" else None, actor=actor, chosen=chosen
-    )
+    data = request.POST if request.method == "POST" else None
+    form = ChoicesForm(data, actor=actor, present=channels_of(user))
     if form.is_bound and save_form(
-        form, lambda: choose_channels(actor=actor, channels=form.cleaned_data)
+        form, lambda: choose_channels(actor=actor, channels=form.changes)
     ):
         messages.success(request, _("Notification settings saved."))
         return HttpResponseRedirect(request.path)
+    zone = preferences_of(user).time_zone or settings.TIME_ZONE
     context = {
         **admin.site.each_context(request),
         "title": _("Notification settings"),
         "form": form,
+        "has_email": settings.HAS_EMAIL,
+        "email": user.email,
+        "digest_time": time(DIGEST_HOUR),
+        "zone": zone,
     }
     status = 422 if form.errors else 200
     template = "admin/notifications/choices.html"
     return TemplateResponse(request, template, context, status=status)
 
 
+# Mail providers call it for their users, without a session. Only the mail has the token.
+@csrf_exempt
+@never_cache
+@require_http_methods(["GET", "HEAD", "POST"])
+def unsubscribe_page(request: HttpRequest, token: str) -> HttpResponse:
+    """GET asks, because scanners open the links of a mail. POST turns the mails off without a redirect (RFC 8058)."""
+    context = {**admin.site.each_context(request), "title": _("Notification emails")}
+    template = "admin/notifications/unsubscribe.html"
+    try:
+        _user, channel, kinds = parse_unsubscribe_token(token)
+        if request.method == "POST":
+            unsubscribe(token)
+            context["is_done"] = True
+    except NotFound as error:
+        context["problem"] = error.message
+        return TemplateResponse(request, template, context, status=404)
+    context["is_digest"] = channel == Channel.DIGEST
+    context["labels"] = [kind.label for kind in notification_kinds if kind.name in kinds]
+    response = TemplateResponse(request, template, context)
+    # The address contains the token.
+    response["Referrer-Policy"] = "no-referrer"
+    return response
+
+
 @require_POST
 @service_errors_as_http
 def open_notification(request: HttpRequest, notification_id: int) -> HttpResponse:
     """Mark a notification as read and redirect to its subject."""
-    row = mark_read(notification_id=notification_id, actor=actor_of(request))
-    lines = describe([row])
+    actor = actor_of(request)
+    row = mark_read(notification_id=notification_id, actor=actor)
+    lines = describe([row], actor)
     url = lines[0].text.url if lines else ""
     return HttpResponseRedirect(url or reverse("admin:notifications"))
 

@@ -19,7 +19,8 @@ class Notification(models.Model):
     Texts are not stored: they are made from current content when it is shown. While the row is unread, further events
     of the same `group` are added to it. `subjects`: ids of its subjects, the latest first. `count`: number of
     subjects, at least. `event_id`: the last event added. `is_seen`: the user saw it in the list; the bell counts the
-    others. `mailed_event_id`: the last event that was mailed, 0 for none.
+    others. `mailed_event_id`: the last event that was mailed, 0 for none. `waiting_since`: time of the first event
+    after it.
     """
 
     user = models.ForeignKey(
@@ -33,6 +34,7 @@ class Notification(models.Model):
     created_at = models.DateTimeField()
     updated_at = models.DateTimeField(db_index=True)
     mailed_event_id = models.BigIntegerField(default=0)
+    waiting_since = models.DateTimeField(null=True)
     read_at = models.DateTimeField(null=True)
     is_seen = models.BooleanField(default=False)
 
@@ -57,11 +59,16 @@ class Channel(models.TextChoices):
 
     OFF = "off", gettext_lazy("Off")
     ADMIN = "admin", gettext_lazy("In the admin")
-    MAIL = "mail", gettext_lazy("In the admin and by email")
+    DIGEST = "daily", gettext_lazy("In the admin and in a daily email")
+    MAIL = "mail", gettext_lazy("In the admin and by email at once")
+
+
+MAILED: Final = (Channel.DIGEST, Channel.MAIL)
+"""Channels with email."""
 
 
 class NotificationChoice(models.Model):
-    """A user's channel for a kind of notifications. Without a row it is `Channel.ADMIN`."""
+    """A user's channel for a kind of notifications. Without a row it is the kind's `default_channel`."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="notification_choices"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from celery import shared_task
 
 from proofroom.core.privacy.declarations import days_of
-from proofroom.notifications.mail import mail_notifications
+from proofroom.notifications.mail import mail_digests, mail_notifications
 from proofroom.notifications.services import purge_notifications
 
 
@@ -17,5 +17,11 @@ def purge() -> int:
 
 @shared_task(name="notifications.tasks.mail")
 def mail() -> int:
-    """Send notification mails. Return how many."""
+    """Send the notification mails that are due at once. Return how many."""
     return mail_notifications()
+
+
+@shared_task(name="notifications.tasks.digest")
+def digest() -> int:
+    """Send the digests that are due. Return how many."""
+    return mail_digests()

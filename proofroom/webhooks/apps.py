@@ -20,6 +20,7 @@ class WebhooksConfig(AppConfig):
         )
         from proofroom.core.diagnostics import doctor
         from proofroom.core.observability.metrics import read_metrics
+        from proofroom.notifications.notification_types import mentions_added
         from proofroom.notifications.services import register_kind
         from proofroom.webhooks import chat, dispatch
         from proofroom.webhooks.delivery_channels import WebhookChannel, channels
@@ -38,6 +39,7 @@ class WebhooksConfig(AppConfig):
         dispatch.subscribe_webhooks()
         dispatch.subscribe_workflows()
         chat.subscribe_chat()
+        mentions_added.register(chat.queue_mentions)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SETTINGS,

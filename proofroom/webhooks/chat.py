@@ -17,6 +17,7 @@ from django.urls import NoReverseMatch, reverse
 
 from proofroom.core import outbox
 from proofroom.core.models import Event
+from proofroom.notifications.queries import people_mentioned
 from proofroom.webhooks.delivery_channels import NothingToSend, OutgoingRequest
 from proofroom.webhooks.delivery_queue import new_delivery, queue_all
 from proofroom.webhooks.models import Delivery
@@ -57,6 +58,8 @@ LINKED_TO_SITE: Final = frozenset(
     {"post.published", "post.publish", "post.updated", "post.approve"}
 )
 TITLE_MAX: Final = 120
+MAX_NAMES: Final = 5
+"""Largest number of mentioned people whose names are in a notice."""
 # Replaced instead of escaped, because every chat has its own markup. The look-alikes have no meaning in any chat.
 LOOKALIKES: Final = str.maketrans(
     {
@@ -90,6 +93,15 @@ def subscribe_chat() -> None:
     outbox.subscribe_to_many(
         settings.CMS_ENV.chat_events, queue_notices, id="webhooks.chat.notices.tell_chat"
     )
+
+
+def queue_mentions(events: Sequence[Event]) -> None:
+    """Queue a notice for each event that mentions people, unless CHAT_MENTIONS is off, or CHAT_EVENTS has it."""
+    env = settings.CMS_ENV
+    if env.chat_webhook_url and env.chat_mentions:
+        # Events of CHAT_EVENTS have their notice already.
+        others = [event for event in events if event.name not in env.chat_events]
+        queue_all([new_delivery(event, CHANNEL) for event in others if people_mentioned(event)])
 
 
 def known_events() -> list[str]:
@@ -151,7 +163,13 @@ def sentence_of(event: Event) -> str:
     label = kind.label if kind else event.name
     title = plain(str(payload.get("title") or ""))
     post = f"“{title}”" if title else "a post"
-    if event.name == TEST_EVENT:
+    mentioned = people_mentioned(event)
+    if mentioned:
+        names = ", ".join(plain(name, 60) for name in mentioned[:MAX_NAMES])
+        more = f" and {len(mentioned) - MAX_NAMES} more" if len(mentioned) > MAX_NAMES else ""
+        about = f" on “{title}”" if title else ""
+        sentence = f"{who} mentioned {names}{more} in a comment{about}"
+    elif event.name == TEST_EVENT:
         sentence = f"It works: {who} tried out the notices"
     elif event.name == "webhook.disabled":
         name = plain(str(payload.get("name") or ""))

@@ -46,5 +46,6 @@ KINDS: Final = (
         ("webhook.disabled",),
         _find_disabled,
         _describe_disabled,
+        can_be_mailed=True,
     ),
 )

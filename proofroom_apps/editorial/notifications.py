@@ -1,4 +1,4 @@
-"""Notifications about posts: waiting reviews, decisions, scheduled publications and finished jobs."""
+"""Notifications about posts: waiting reviews, decisions, dates and finished jobs."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
+from content.event_kinds import EXPIRY, SCHEDULE
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
-from content.posts.publish import SCHEDULE_FAILED
+from content.posts.schedule import SCHEDULE_FAILED, maker_of
+from content.store.publish_permissions import PUBLISH
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
@@ -30,6 +37,7 @@ _WAITING_IN: Final = {
     "post.ai-review.approve": Layer.REVIEW,
 }
 _APPROVED: Final = "post.review.approve"
+_CHANGES: Final = "changes"
 _REJECTED: Final = ("post.review.reject", "post.ai-review.reject")
 
 
@@ -112,29 +120,57 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
     return texts
 
 
-def _find_author(event: Event) -> list[Notice]:
-    """Return a notice for the author of the post."""
-    if event.post_id is None:  # permanently deleted since
+def _find_failed(event: Event) -> list[Notice]:
+    """Return a notice for the author and for who set the date; without the latter, for all who may set it again."""
+    post_id = event.post_id
+    if post_id is None:  # permanently deleted since
+        return []
+    authors = Post.objects.filter(pk=post_id, author__isnull=False)
+    people = set(authors.values_list("author", flat=True))
+    what, is_anonymous = event.payload.get("what"), False
+    if what == "changes":
+        permission, maker = "posts.review.approve", event.actor_id
+    else:
+        row = maker_of(post_id, "expiry" if what == "expiry" else "publication")
+        permission, maker = PUBLISH, row.approved_by_id if row is not None else None
+        is_anonymous = row is None
+    able = users_with_permission(permission, but=None)
+    if maker in able:
+        people |= {maker}
+    elif not (is_anonymous and people):
+        people |= {*able}
+    return [Notice(sorted(people), str(post_id), str(post_id))]
+
+
+def _find_carried_out(event: Event) -> list[Notice]:
+    """Return a notice for the author of the post, and for who scheduled its changes. A kind of date is a line."""
+    cause = event.payload.get("cause")
+    if event.post_id is None or cause not in (SCHEDULE, EXPIRY):
         return []
     authors = Post.objects.filter(pk=event.post_id, author__isnull=False)
-    people = list(authors.values_list("author", flat=True))
-    return [Notice(people, str(event.post_id), str(event.post_id))] if people else []
+    people = set(authors.values_list("author", flat=True))
+    if event.name == _APPROVED and event.actor_id is not None:
+        people.add(event.actor_id)
+    elif event.name == "post.updated" and cause != EXPIRY:
+        return []  # the changes have their own event
+    # Lines of earlier versions are about publications, and have the post alone.
+    kind = {_APPROVED: f"{_CHANGES}:", "post.updated": f"{EXPIRY}:"}.get(event.name, "")
+    return [Notice(sorted(people), f"{kind}{event.post_id}", str(event.post_id))] if people else []
 
 
-def _find_published(event: Event) -> list[Notice]:
-    """Return a notice for the author of a post that was published on schedule."""
-    # Only the schedule publishes as the system.
-    return _find_author(event) if event.via == "system" else []
-
-
-def _describe_published(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
+def _describe_carried_out(rows: Sequence[Notification]) -> Mapping[int, NotificationText]:
     posts = _posts_of(rows)
     texts = {}
     for row in rows:
         post = posts.get(row.subjects[0])
-        text = _("“%(title)s” was published on schedule") % {
-            "title": title_of(post) if post else _("a deleted post")
-        }
+        kind = row.group.partition(":")[0]
+        if kind == _CHANGES:
+            text = _("Changes to “%(title)s” were approved on schedule")
+        elif kind == EXPIRY:
+            text = _("“%(title)s” was unpublished on schedule")
+        else:
+            text = _("“%(title)s” was published on schedule")
+        text %= {"title": title_of(post) if post else _("a deleted post")}
         texts[row.pk] = NotificationText(text, post_url("change", post) if post else "", "calendar")
     return texts
 
@@ -145,12 +181,20 @@ def _describe_failed_schedule(rows: Sequence[Notification]) -> Mapping[int, Noti
     texts = {}
     for row in rows:
         post, event = posts.get(row.subjects[0]), events.get(row.event_id)
-        text = _("“%(title)s” could not be published on schedule") % {
-            "title": title_of(post) if post else _("a deleted post")
-        }
-        reason = str(event.payload.get("reason") or "") if event else ""
-        url = post_url("change", post) if post else ""
-        texts[row.pk] = NotificationText(text, url, "warning", reason)
+        payload = event.payload if event else {}
+        what = payload.get("what")
+        if what == "changes":
+            text = _("Changes to “%(title)s” could not go live on schedule")
+            url = review_url(post, Layer.REVIEW) if post else ""
+        else:
+            text = (
+                _("“%(title)s” could not be unpublished on schedule")
+                if what == "expiry"
+                else _("“%(title)s” could not be published on schedule")
+            )
+            url = post_url("change", post) if post else ""
+        text %= {"title": title_of(post) if post else _("a deleted post")}
+        texts[row.pk] = NotificationText(text, url, "warning", str(payload.get("reason") or ""))
     return texts
 
 
@@ -188,6 +232,8 @@ KINDS: Final = (
         tuple(_WAITING_IN),
         _find_waiting,
         _describe_waiting,
+        can_be_mailed=True,
+        category=Category.SUBMISSION,
     ),
     NotificationKind(
         "review.decided",
@@ -196,22 +242,28 @@ KINDS: Final = (
         (_APPROVED, *_REJECTED),
         _find_decided,
         _describe_decided,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
     NotificationKind(
         "post.published",
-        gettext_lazy("Your posts published on schedule"),
+        gettext_lazy("Schedules of your posts that were carried out"),
         "posts.view",
-        ("post.published",),
-        _find_published,
-        _describe_published,
+        ("post.published", "post.updated", _APPROVED),
+        _find_carried_out,
+        _describe_carried_out,
+        can_be_mailed=True,
+        category=Category.DUE,
     ),
     NotificationKind(
         "post.schedule-failed",
-        gettext_lazy("Your posts that could not be published on schedule"),
+        gettext_lazy("Schedules of your posts that failed"),
         "posts.view",
         (SCHEDULE_FAILED,),
-        _find_author,
+        _find_failed,
         _describe_failed_schedule,
+        can_be_mailed=True,
+        category=Category.DUE,
     ),
     NotificationKind(
         "inbox.batch",
@@ -220,5 +272,7 @@ KINDS: Final = (
         ("inbox.batch.ended",),
         _find_batch,
         _describe_batch,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
 )

@@ -36,6 +36,7 @@ from proofroom_apps.editorial.post_editor.views import (
     report_presence,
 )
 from proofroom_apps.editorial.posts.bulk_actions import ACTIONS
+from proofroom_apps.editorial.posts.comments import comments
 from proofroom_apps.editorial.posts.copy_page import copy_pages
 from proofroom_apps.editorial.posts.extensions import ListAction, list_actions
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
@@ -98,7 +99,7 @@ class PostAdmin(ListAdmin[Post]):
     add_title = gettext_lazy("New post")
     empty_words = gettext_lazy("Posts are the pages, articles and other entries of your site.")
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
-    optional_columns = ("first_published", "scheduled", "created")
+    optional_columns = ("first_published", "scheduled", "expires", "created")
     list_display_links = ("name",)
     list_filter = (
         ("type", PostTypeFilter),
@@ -124,6 +125,7 @@ class PostAdmin(ListAdmin[Post]):
     changed = ListColumn(gettext_lazy("Updated"), "updated_at")
     first_published = ListColumn(gettext_lazy("First published"), "published_at")
     scheduled = ListColumn(gettext_lazy("Scheduled for"), "publish_at")
+    expires = ListColumn(gettext_lazy("Unpublish at"), "unpublish_at")
     created = ListColumn(gettext_lazy("Created"), "created_at")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -213,6 +215,7 @@ class PostAdmin(ListAdmin[Post]):
                 wrap(live_preview),
                 name="content_post_live_preview",
             ),
+            path("<uuid:post_id>/comments/", wrap(comments), name="content_post_comments"),
             path("<uuid:post_id>/checks/", wrap(checks), name="content_post_checks"),
             path("<uuid:post_id>/checks/page/", wrap(checks_page), name="content_post_checks_page"),
             path(

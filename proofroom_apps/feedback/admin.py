@@ -20,6 +20,7 @@ from proofroom.core.admin.permissions import actor_of, may, require, service_err
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.i18n import said
 from proofroom_apps.editorial.posts.post_pages import post_url
+from proofroom_apps.feedback import post_pages  # noqa: F401  # registers the notes
 from proofroom_apps.feedback.models import Feedback, FeedbackCategory, FeedbackStatus
 from proofroom_apps.feedback.services import change_feedback, delete_feedback, may_delete
 

@@ -10,7 +10,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 
 
@@ -41,5 +46,7 @@ KINDS: Final = (
         ("feedback.created",),
         _find_created,
         _describe_created,
+        can_be_mailed=True,
+        category=Category.SUBMISSION,
     ),
 )

@@ -12,7 +12,12 @@ from django.utils.translation import gettext_lazy
 from proofroom.archive.export import PERMISSION
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 from proofroom_apps.imports.event_kinds import EXPORT_FAILED
 from proofroom_apps.imports.models import ExportSchedule
@@ -48,5 +53,6 @@ KINDS: Final = (
         _find_failed,
         _describe_failed,
         can_be_mailed=True,
+        category=Category.FAILED_RUN,
     ),
 )

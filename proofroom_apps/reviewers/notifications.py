@@ -11,7 +11,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom_apps.reviewers.models import ReviewerLink
 
 
@@ -51,5 +56,7 @@ KINDS: Final = (
         ("post.reviewer-advice.given",),
         _find_maker,
         _describe_advice,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
 )

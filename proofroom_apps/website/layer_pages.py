@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from content.document.changes import Change, Changes
 from content.document.document import PostDocument
+from content.document.post_fields import SCHEDULE_FIELDS
 from content.models import ModuleInstance, Post
 from content.store import post_repository
 from content.store.arms import with_place_of_original
@@ -39,6 +40,8 @@ class SharedPreview:
 
 
 _NOTHING_TYPED: Final = SharedPreview()
+_UNSHOWN_FIELDS: Final = frozenset({"slug", "parentId", *SCHEDULE_FIELDS})
+"""Fields that a preview leaves as they are. The first two would change the address, which is the live one."""
 
 
 def preview_page(
@@ -68,8 +71,7 @@ def preview_page(
     ]
     shown = copy(post)
     for name, column in post_repository.COLUMNS.items():
-        # The page is shown at the live address, which `slug` and `parentId` would change.
-        if name in document.fields and name not in ("slug", "parentId", "publishAt"):
+        if name in document.fields and name not in _UNSHOWN_FIELDS:
             setattr(shown, column, post_repository.column_value(name, document.fields[name]))
     shown.custom_fields = document.custom_fields
     if shown.featured_media_id and not media_exists(str(shown.featured_media_id)):

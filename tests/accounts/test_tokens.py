@@ -117,8 +117,11 @@ def test_approving_needs_a_session() -> None:
     digest = editor.read(f"/api/posts/{post.pk}/changes?layer=review")["digest"]
     _, secret = token_of(make.user("editor"))
     path, before = f"/api/posts/{post.pk}/review/approve", stored()
+    later = {"digest": digest, "at": "2099-01-01T08:00:00Z"}
 
     error(program(secret).send("POST", path, {"digest": digest}), 403, "session_required")
+    dated = f"/api/posts/{post.pk}/review/schedule"
+    error(program(secret).send("POST", dated, later), 403, "session_required")
     # The token also takes precedence over a session of the same person.
     error(program(secret, "editor").send("POST", path, {"digest": digest}), 403, "session_required")
     assert stored() == before

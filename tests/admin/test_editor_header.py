@@ -176,8 +176,8 @@ def test_every_page_of_a_post_has_the_same_tabs(signed_in: SignedIn) -> None:
         labels = re.findall(r"<a [^>]+>([^<]+?)\s*<", listed)
         return labels, re.findall(r'<a [^>]+aria-current="page">([^<]+?)\s*<', listed)
 
-    expected = ["Edit", "Review", "AI Review", "Preview page", "Checks", "Revisions"]
-    expected += ["Heatmap", "Runs", "Log", "View on site"]
+    expected = ["Edit", "Review", "AI Review", "Preview page", "Checks", "Comments"]
+    expected += ["Revisions", "Heatmap", "Runs", "Log", "View on site"]
     for page, query, current in (
         ("change", "", ["Edit"]),
         ("change", "?layer=review", ["Edit"]),
@@ -185,6 +185,7 @@ def test_every_page_of_a_post_has_the_same_tabs(signed_in: SignedIn) -> None:
         ("review", "?layer=ai-review", ["AI Review"]),
         ("preview", "", ["Preview page"]),
         ("checks", "", ["Checks"]),
+        ("comments", "", ["Comments"]),
         ("revisions", "", ["Revisions"]),
         ("translations", "", []),
         ("variations", "", []),

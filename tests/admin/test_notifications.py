@@ -16,7 +16,7 @@ from agents_app.runs.run_log import record_run_end
 from content.layers.approve import approve
 from content.layers.reject import reject
 from content.models import Layer, Post, Status
-from content.posts.publish import publish_due_posts
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post
 from content.store.digest import digest_of
 from proofroom.accounts.models import SiteRole
@@ -53,7 +53,8 @@ def tell() -> None:
 
 def lines(actor: Actor) -> list[tuple[str, str]]:
     return [
-        (line.text.text, line.text.detail) for line in describe(list(visible_notifications(actor)))
+        (line.text.text, line.text.detail)
+        for line in describe(list(visible_notifications(actor)), actor)
     ]
 
 
@@ -120,7 +121,7 @@ def test_a_deleted_post_is_not_named() -> None:
 
     delete_post(post_id=post.pk, actor=admin)
 
-    [line] = describe(list(visible_notifications(admin)))
+    [line] = describe(list(visible_notifications(admin)), admin)
     assert line.text.text == "Changes to “a deleted post” are waiting in Review"
     assert line.text.url == ""
 
@@ -130,7 +131,7 @@ def test_authors_hear_of_what_was_published_on_schedule() -> None:
     author = make.actor("translator")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now(), author=author.user.pk)
 
-    publish_due_posts(Actor(user=make.user("admin"), via="system"))
+    run_due_dates(Actor(user=make.user("admin"), via="system"))
     tell()
 
     assert lines(author) == [("“Coffee” was published on schedule", "")]
@@ -144,7 +145,7 @@ def test_authors_hear_of_a_schedule_that_failed() -> None:
     rows.update(publish_at=due, author=author.user.pk, path="/somewhere")
     Post.objects.filter(pk=other.pk).update(path=path)  # taken since
 
-    publish_due_posts(Actor(user=make.user("admin"), via="system"))
+    run_due_dates(Actor(user=make.user("admin"), via="system"))
     tell()
 
     [(said, reason)] = lines(author)

@@ -22,7 +22,7 @@ def tell() -> None:
 
 
 def lines(actor: Actor) -> list[tuple[str, str, str]]:
-    found = describe(list(visible_notifications(actor)))
+    found = describe(list(visible_notifications(actor)), actor)
     return [(line.text.text, line.text.url, line.text.detail) for line in found]
 
 

@@ -17,7 +17,8 @@ from content.layers.revert import revert_to_revision
 from content.models import Layer, Post
 from content.posts.create import propose_post
 from content.posts.edit import edit_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.posts.variations import create_variation, promote_variation
 from content.presenters.canonical_json import import_post
@@ -77,7 +78,13 @@ def edit_and_publish() -> Work:
 def publish_on_schedule() -> Work:
     post = make.post(status="draft")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
-    return lambda: publish_due_posts(make.actor("admin", via="system"))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
+
+
+def unpublish_on_schedule() -> Work:
+    post = make.post()
+    Post.objects.filter(pk=post.pk).update(unpublish_at=timezone.now() - timedelta(minutes=1))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
 
 
 def import_json() -> Work:
@@ -200,6 +207,7 @@ CAUSES: Final[dict[str, tuple[Callable[[], Work], list[str]]]] = {
     "edit and publish": (edit_and_publish, [*LIVE, *PUBLISHED]),
     "publish": (lambda: of_status("draft", "published"), PUBLISHED),
     "publish on schedule": (publish_on_schedule, PUBLISHED),
+    "unpublish on schedule": (unpublish_on_schedule, ["post.updated"]),
     "publish what is published": (lambda: of_status("published", "published"), []),
     "unpublish": (lambda: of_status("published", "draft"), ["post.updated"]),
     "archive": (lambda: of_status("published", "archived"), ["post.updated"]),
@@ -253,7 +261,7 @@ def test_an_operation_records_its_events_and_one_that_is_undone_none(cause: str)
                 {"formSlug", "submissionId", "payload"},
             )
         elif kind.is_webhook:
-            assert set(event.payload) - {"variationOf"} == POST_KEYS
+            assert set(event.payload) - {"variationOf", "cause"} == POST_KEYS
             assert event.payload["id"] == str(event.post_id)
         elif kind.is_trigger:
             assert event.post_id is not None

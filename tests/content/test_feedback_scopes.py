@@ -122,7 +122,7 @@ def tell() -> None:
 
 
 def lines(actor: Actor) -> list[str]:
-    return [line.text.text for line in describe(list(visible_notifications(actor)))]
+    return [line.text.text for line in describe(list(visible_notifications(actor)), actor)]
 
 
 def test_people_are_notified_of_what_they_may_decide_on(posts: tuple[Post, Post]) -> None:

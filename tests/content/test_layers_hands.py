@@ -12,7 +12,7 @@ from django.utils import timezone
 from content.layers import approve, digest_of, reject, revert_run, revert_to_revision, submit
 from content.models import Layer, Post, Provenance
 from content.posts.create import propose_post
-from content.posts.publish import publish_due_posts
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post
 from content.store import document_edits
 from content.store.layer_state import Attribution, find_writers, mark_of
@@ -181,7 +181,7 @@ def test_one_post_that_cannot_be_published_does_not_keep_the_others_waiting() ->
     due = make.post("Due", status="draft")
     Post.objects.filter(pk__in=[blocked.pk, due.pk]).update(publish_at=past)
 
-    assert publish_due_posts(make.actor("admin", via="system")) == 1
+    assert run_due_dates(make.actor("admin", via="system")) == 1
 
     due.refresh_from_db()
     blocked.refresh_from_db()

@@ -10,7 +10,8 @@ from django.utils import timezone
 from content.models import AccessibilityReport, JobKind, JobOutcome, Layer, Post, Status
 from content.posts.decide import decide
 from content.posts.jobs import start_job
-from content.posts.publish import SCHEDULE_FAILED, publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import SCHEDULE_FAILED, run_due_dates
 from content.posts.undo import undo_status
 from content.posts.variations import create_variation, promote_variation
 from content.store.layer_state import open_layers
@@ -177,7 +178,7 @@ def test_a_schedule_is_judged_again_when_it_is_due():
     make.edited(post, {"metaTitle": LONG})  # a draft may fail
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
 
-    assert publish_due_posts(make.actor("admin", via="system")) == 0
+    assert run_due_dates(make.actor("admin", via="system")) == 0
 
     assert status_of(post) == Status.DRAFT
     event = Event.objects.get(name=SCHEDULE_FAILED, post_id=post.pk)

@@ -16,7 +16,7 @@ from agents_app.runs.payloads import canonical_payload, field_payload
 from content.checks import differences
 from content.document.document import FIELD_NAMES, PostDocument
 from content.document.labels import label_of
-from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, PostField
+from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SCHEDULE_FIELDS, PostField
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
@@ -60,7 +60,8 @@ def value_of(field: PostField, number: int = 1) -> Any:
         "media": lambda: str(make.image().pk),
         "post-reference": lambda: str(make.post(f"Above {number}", type="page").pk),
         "number": lambda: number,
-        "moment": lambda: f"209{number}-01-01T00:00:00.000Z",
+        # A post is unpublished after it was published.
+        "moment": lambda: f"209{number}-0{1 + SCHEDULE_FIELDS.index(field.name)}-01T00:00:00.000Z",
     }
     return values[field.kind]()
 
@@ -201,7 +202,7 @@ def test_what_is_exported_is_imported_again() -> None:
         "POST", "/api/posts/import", {"document": document, "slug": "again"}, expect=201
     )
 
-    kept = set(values) - {"slug", "publishAt"}
+    kept = set(values) - {"slug", *SCHEDULE_FIELDS}
     assert {name: made[name] for name in kept} == {name: values[name] for name in kept}
 
 
@@ -216,8 +217,8 @@ def test_the_form_shows_and_saves_every_field(client: Any) -> None:
 
     shown = {unit.path for section in sections for unit in section.units}
     assert shown >= {f"post.{name}" for name in POST_FIELDS}
-    # A schedule has a dialog of its own, in drafts only.
-    named = [name for name in POST_FIELDS if name != "publishAt"]
+    # Dates have dialogs of their own.
+    named = [name for name in POST_FIELDS if name not in SCHEDULE_FIELDS]
     assert all(any(key.startswith(f"post.{name}") for key in sent) for name in named)
     assert answer.status_code == 302
     live = make.layers(post).live.fields

@@ -12,7 +12,8 @@ from django.utils import timezone
 
 from cms_project.celery import app
 from content.models import Layer, Post
-from content.posts import publish
+from content.posts import publish, schedule
+from content.posts.publish import move_status
 from content.posts.variations import create_variation
 from proofroom.core.errors import RuleViolation
 from proofroom.core.independent_steps import StepsFailed
@@ -24,7 +25,7 @@ from tests.api.refusals import refused
 from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
-FAILED = publish.SCHEDULE_FAILED
+FAILED = schedule.SCHEDULE_FAILED
 
 FUTURE = "2099-01-01T08:00:00.000Z"
 
@@ -158,16 +159,16 @@ def test_one_that_cannot_be_published_stalls_no_other_and_is_said(
     first, second = make.post(status="draft"), make.post("Second", slug="second", status="draft")
     overdue(first, minutes=2)
     overdue(second)
-    original = publish.move_status
+    original = move_status
 
-    def failing(*, post: Post, status: str, actor: Any) -> None:
+    def failing(*, post: Post, **wanted: Any) -> None:
         if post.pk == first.pk:
             raise RuleViolation("It is broken.")
-        original(post=post, status=status, actor=actor)
+        original(post=post, **wanted)
 
-    monkeypatch.setattr(publish, "move_status", failing)
+    monkeypatch.setattr(schedule, "move_status", failing)
     # Starting a worker configures logging again, which removes pytest's handler from the root.
-    monkeypatch.setattr(publish.logger, "handlers", [caplog.handler])
+    monkeypatch.setattr(schedule.logger, "handlers", [caplog.handler])
 
     assert tick() == 1
 
@@ -183,14 +184,15 @@ def test_a_failure_that_cannot_be_recorded_stalls_no_other_post(
     overdue(second)
     payload_of = vars(publish)["event_payload"]
 
-    def failing(post: Post) -> JsonObject:
+    def failing(post: Post, **named: Any) -> JsonObject:
         if post.pk == first.pk:
             raise ZeroDivisionError
-        found: JsonObject = payload_of(post)
+        found: JsonObject = payload_of(post, **named)
         return found
 
     # For a post broken like this neither publication nor failure can be recorded.
-    monkeypatch.setattr(publish, "event_payload", failing)
+    for module in (publish, schedule):
+        monkeypatch.setattr(module, "event_payload", failing)
 
     with pytest.raises(StepsFailed, match=str(first.pk)):
         tick()

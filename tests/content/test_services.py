@@ -12,7 +12,8 @@ from content.layers import approve, digest_of
 from content.layers.stage import stage
 from content.models import Layer, ModuleInstance, Post
 from content.posts.create import create_post, propose_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, restore_post
 from content.rules.check import check_changes
 from content.store import document_edits
@@ -93,11 +94,11 @@ def test_a_schedule_publishes_once_and_only_when_due() -> None:
     post = make.post(status="draft")
     moment = timezone.now() + timedelta(hours=1)
     edit(post, publishAt=moment.isoformat())
-    assert publish_due_posts(make.actor("admin", via="system")) == 0
+    assert run_due_dates(make.actor("admin", via="system")) == 0
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(seconds=1))
 
-    first = publish_due_posts(make.actor("admin", via="system"))
-    second = publish_due_posts(make.actor("admin", via="system"))
+    first = run_due_dates(make.actor("admin", via="system"))
+    second = run_due_dates(make.actor("admin", via="system"))
 
     assert (first, second) == (1, 0)
     found = Post.objects.get()
@@ -110,7 +111,7 @@ def test_a_schedule_leaves_what_is_no_draft(status: str) -> None:
     post = make.post(status="draft")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now(), status=status)
 
-    assert publish_due_posts(make.actor("admin", via="system")) == 0
+    assert run_due_dates(make.actor("admin", via="system")) == 0
 
 
 def test_trash_and_restore_onto_a_taken_slug() -> None:

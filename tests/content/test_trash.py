@@ -14,7 +14,7 @@ from cms_project.celery import app
 from content.models import Draft, ModuleInstance, Post, PostModule, Revision
 from content.posts import trash as trash_module
 from content.posts.create import create_post
-from content.posts.publish import publish_due_posts
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, purge_trash, restore_post
 from content.posts.variations import create_variation
 from content.tasks import purge_trash as purge_trash_task
@@ -97,12 +97,12 @@ def test_restore_does_not_publish_what_was_due_in_the_trash() -> None:
     trash(post)
     due = timezone.now() - timedelta(hours=1)
     Post.objects.filter(pk=post.pk).update(publish_at=due)
-    assert publish_due_posts(make.actor("admin")) == 0
+    assert run_due_dates(make.actor("admin")) == 0
 
     restore_post(post_id=post.pk, actor=make.actor())
 
     assert now(post).publish_at is None
-    assert publish_due_posts(make.actor("admin")) == 0
+    assert run_due_dates(make.actor("admin")) == 0
     assert now(post).status == "draft"
 
 

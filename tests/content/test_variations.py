@@ -12,7 +12,8 @@ from django.utils import timezone
 from content.document.document import PostDocument
 from content.models import Layer, Post, Revision
 from content.posts.edit import edit_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation, promote_variation
 from content.store import document_edits, post_repository
@@ -159,7 +160,7 @@ def test_a_variation_is_never_published_neither_by_hand_nor_by_schedule_nor_in_t
         set_status(post_id=made.pk, status="published", actor=make.actor())
     assert (refusal.value.code, list(refusal.value.details)) == ("is_variation", ["status"])
     Post.objects.filter(pk=made.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
-    assert publish_due_posts(make.actor("admin")) == 0
+    assert run_due_dates(make.actor("admin")) == 0
     assert now(made).status == "draft"
     with pytest.raises(IntegrityError), transaction.atomic():
         Post.objects.filter(pk=made.pk).update(status="published")

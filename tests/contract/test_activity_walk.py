@@ -23,6 +23,7 @@ CHANGE_NOTHING: Final = frozenset(
     {
         "POST /api/auth/logout",  # of nobody; one of somebody is walked below
         "POST /api/database/find-replace/preview",
+        "POST /api/notifications/read",  # a row of the reader's own
         "POST /api/posts/<post_id>/variations/compare",
         "POST /api/posts/bulk-agents/<agent_id>/estimate",
         "POST /api/rehearsals",

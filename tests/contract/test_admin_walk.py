@@ -17,6 +17,8 @@ from content.models import Layer, Post
 from proofroom.accounts import sign_in_urls
 from proofroom.accounts.models import User
 from proofroom.accounts.services.invitations import create_invitation
+from proofroom.notifications.models import Channel
+from proofroom.notifications.services import unsubscribe_token
 from tests import make
 from tests.api_client import ApiClient
 
@@ -41,6 +43,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "palette/": PEOPLE,
     "undo/": PEOPLE,
     "notifications/": PEOPLE,
+    "notifications/unsubscribe/": None,
     "inbox/": PEOPLE,
     "inbox/batches/": PEOPLE,
     "help/": PEOPLE,
@@ -86,6 +89,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "content/postjob/": EDITORS,
     "content/replacement/": EDITORS,
     "content/shared/": EDITORS,
+    "comments/": PEOPLE,
     "approval/": ADMIN,
     "system/": ADMIN,
     "proofroom_taxonomies/term/": EDITORS,
@@ -151,6 +155,8 @@ def filled(address: str, post: Post) -> str:
     if "<secret>" in address:
         invited = {"email": "invited@example.com", "role": "editor"}
         names["secret"] = create_invitation(**invited, actor=make.actor("admin"))[1]
+    if address.startswith("notifications/unsubscribe/"):
+        names["token"] = unsubscribe_token(make.user("editor"), Channel.DIGEST, ["review.decided"])
     return "/admin/" + re.sub(
         r"<(\w+)>",
         lambda found: names.get(found[1], "00000000-0000-4000-8000-000000000000"),

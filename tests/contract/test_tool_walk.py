@@ -16,6 +16,7 @@ from content.models import Layer, Post
 from mcp_bridge.access.principals import Principal
 from mcp_bridge.protocol.tool_calls import call_tool
 from proofroom.core.tools import all_tools
+from proofroom_apps.comments.services import comment_on_post
 from proofroom_apps.previews.services import create_preview_link
 from tests import make
 from tests.mcp.tools import tables
@@ -58,6 +59,7 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "get_post_revision": (ALL, {"postId": "POST", "revisionId": "REVISION"}),
     "get_post_taxonomy_term_ids": (ALL, {"postId": "POST"}),
     "inspect_module_definition": (ALL, {"moduleSlug": "hero"}),
+    "list_comments": (ALL, {"post": "POST"}),
     "list_global_modules": (ALL, {}),
     "list_post_revisions": (ALL, {"postId": "POST"}),
     "suggest_modules_for_layout": (ALL, {"postType": "blog", "brief": "Questions and answers"}),
@@ -74,6 +76,8 @@ TOOLS: Final[dict[str, tuple[frozenset[str], dict[str, Any]]]] = {
     "list_taxonomy_terms": (ALL, {"slug": "topics"}),
     "read_server_logs": (ALL, {"lines": 5}),
     "remove_post_module_ai_review": (STAGERS, {"postModuleId": "PROSE"}),
+    "reply_to_comment": (ALL, {"commentId": "COMMENT", "body": "Walked"}),
+    "resolve_comment": (ALL, {"commentId": "COMMENT"}),
     "revoke_post_preview_link": (STAGERS, {"postId": "POST", "linkId": "LINK"}),
     "run_agent": (STAGERS, {"agentId": "seo-specialist", "postId": "POST"}),
     "run_field_agent": (
@@ -130,6 +134,11 @@ def _link(post: Post) -> UUID:
     return create_preview_link(post_id=post.pk, layer="review", actor=make.actor("editor"))[0].pk
 
 
+def _comment(post: Post) -> UUID:
+    written = comment_on_post(post_id=post.pk, body="Shorter", actor=make.actor("editor"))
+    return written.comment.pk
+
+
 def arguments_of(name: str, post: Post) -> dict[str, Any]:
     """Return valid arguments of the tool for that post."""
     names = {
@@ -141,6 +150,7 @@ def arguments_of(name: str, post: Post) -> dict[str, Any]:
         "RUN": str(_run(post).pk),
         "FILE": str(make.image().pk),
         "LINK": str(_link(post)),
+        "COMMENT": str(_comment(post)),
         "REVISION": str(post.revisions.earliest("version").pk),
     }
     filled: dict[str, Any] = _filled(TOOLS[name][1], names)

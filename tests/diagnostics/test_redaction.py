@@ -65,6 +65,10 @@ TOKEN = "k3" * 21 + "Z"
             f"GET /admin/login/invitation/{TOKEN}/ 200",
             "GET /admin/login/invitation/[hidden]/ 200",
         ),
+        (
+            f"POST /admin/notifications/unsubscribe/{TOKEN}:1abc:{TOKEN}/ 200",
+            "POST /admin/notifications/unsubscribe/[hidden]/ 200",
+        ),
         ("GET /admin/login/reset/1a-c4f2-5d8e/ 200", "GET /admin/login/reset/[hidden]/ 200"),
         ("GET /admin/login/email/MQ:1tX:abc/ 200", "GET /admin/login/email/[hidden]/ 200"),
         (f"GET /calendar/{TOKEN}.ics 200", "GET /calendar/[hidden] 200"),

@@ -172,7 +172,8 @@ def test_a_failure_is_recorded_for_administrators(folder: Path) -> None:
     add_notifications([event])
     [told] = Notification.objects.filter(kind="archive.export-failed")
     assert told.user == make.user("admin")
-    assert describe([told])[0].text.text == "The scheduled export “Nightly” failed"
+    [line] = describe([told], make.actor("admin"))
+    assert line.text.text == "The scheduled export “Nightly” failed"
     assert event.payload["name"] == "Nightly"
     assert "folder for exports" in event.payload["why"]
     row.refresh_from_db()

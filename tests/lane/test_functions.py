@@ -84,6 +84,7 @@ def test_a_proposed_post_is_made_once() -> None:
         {"canonical_url": "https://evil.example/"},
         {"published_at": timezone.now()},
         {"publish_at": timezone.now()},
+        {"unpublish_at": timezone.now()},
         {"deleted_at": timezone.now()},
         {"version": 7},
         {"order_index": -1},

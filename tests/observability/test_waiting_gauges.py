@@ -18,7 +18,7 @@ from analytics.models import RollUp
 from analytics.tasks import add_up_events
 from cms_project.system_health import worker_and_scheduler
 from content.models import Post
-from content.posts.publish import read_overdue_metrics
+from content.posts.schedule import read_overdue_metrics
 from proofroom.core.observability import metrics
 from proofroom.core.observability.metrics import MetricReading, all_readings, read_metrics
 from tests import make

@@ -133,6 +133,7 @@ SCRIPTS: dict[str, set[str]] = {
     "consent.js": {"cms-consent"},
     "design/shell.js": {"admin-recent", "admin_navigation"},
     "design/theme.js": {"admin_theme"},
+    "design/time_zone.js": {"admin_time_zone"},
     "editor/editor.js": {"cms:place:…", "editor_sidebar"},
     "editor/modules.js": {"cms:open:…"},
     "fields/live_preview.js": {"cms.live-preview"},

@@ -350,7 +350,7 @@ def test_the_maker_is_notified() -> None:
     add_notifications(list(Event.objects.order_by("pk")))
 
     rows = [row for row in visible_notifications(editor) if row.kind == "reviewer.advice"]
-    [line] = describe(rows)
+    [line] = describe(rows, editor)
     assert line.text.text == f"{NAME} reviewed “Live title”"
     assert "layer=review" in line.text.url
     assert not Notification.objects.filter(kind="reviewer.advice", user=admin.user.pk).exists()

@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from content.models import Layer, Post
 from content.modules.global_modules import edit_global
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, restore_post
 from content.translations.translate import create_translation
 from media.services.files import delete_asset
@@ -91,7 +92,7 @@ def edit_prose(site: Site) -> None:
 
 def schedule(site: Site) -> None:
     Post.objects.filter(pk=site.draft.pk).update(publish_at=timezone.now())
-    assert publish_due_posts(make.actor("admin")) == 1
+    assert run_due_dates(make.actor("admin")) == 1
 
 
 CHANGES: dict[str, Callable[[Site], Any]] = {

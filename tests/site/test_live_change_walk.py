@@ -13,15 +13,18 @@ from django.db import transaction
 from django.test import Client
 from django.utils import timezone
 
+from content.layers.schedule import schedule_approval
 from content.migration_operations.derived_data import follow_content_migrations
-from content.models import ContentMigration, Post
+from content.models import ContentMigration, Layer, Post, ScheduledApproval
 from content.modules.global_modules import edit_global
 from content.paths.url_patterns import create_pattern
 from content.posts.create import create_post
-from content.posts.publish import publish_due_posts, set_status
+from content.posts.publish import set_status
+from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post, restore_post
 from content.posts.variations import create_variation
 from content.store.content_links import update_global_links
+from content.store.digest import digest_of
 from content.store.live_changes import live_kinds
 from content.store.traffic import change_variation
 from forms.services.definitions import update_form
@@ -113,7 +116,26 @@ def restore() -> Work:
 def schedule() -> Work:
     post = make.post(status="draft")
     Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() - timedelta(minutes=1))
-    return lambda: publish_due_posts(make.actor("admin", via="system"))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
+
+
+def expire() -> Work:
+    post = make.post()
+    Post.objects.filter(pk=post.pk).update(unpublish_at=timezone.now() - timedelta(minutes=1))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
+
+
+def change_on_schedule() -> Work:
+    post = make.post()
+    make.staged(post, {"title": "New title"}, layer=Layer.REVIEW)
+    schedule_approval(
+        post_id=post.pk,
+        actor=admin(),
+        digest=digest_of(make.layers(post).review.changes),
+        at=timezone.now() + timedelta(hours=1),
+    )
+    ScheduledApproval.objects.update(at=timezone.now() - timedelta(minutes=1))
+    return lambda: run_due_dates(make.actor("admin", via="system"))
 
 
 def variation(*, running: bool, then: dict[str, Any]) -> Work:
@@ -277,6 +299,8 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "translate": (translate, "post"),
     "publish": (lambda: status("draft", "published"), "post"),
     "publish on schedule": (schedule, "schedule"),
+    "unpublish on schedule": (expire, "expiry"),
+    "changes on schedule": (change_on_schedule, "schedule"),
     "unpublish": (lambda: status("published", "draft"), "post"),
     "archive": (lambda: status("published", "archived"), "post"),
     "delete": (delete, "trash"),

@@ -9,10 +9,18 @@ from typing import Any
 import pytest
 
 from cms_project.folders import BASE_DIR
+from proofroom.accounts.models import User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    notification_kinds,
+)
+from proofroom.notifications.services import add_notifications
 from proofroom.webhooks.chat import find_problem, plain, queue_notices, sentence_of
 from proofroom.webhooks.models import Attempt, Delivery
 from proofroom.webhooks.services.test_calls import test_chat as try_chat
@@ -274,3 +282,61 @@ def test_a_wrong_name_in_chat_events_stops_the_start_with_a_sentence() -> None:
 def test_what_may_be_in_chat_events() -> None:
     assert find_problem(("post.published", "webhook.disabled", "user.created")) == ""
     assert find_problem(("search.stale",)).startswith("CHAT_EVENTS names 'search.stale'; known: ")
+
+
+def mentions_of(*people: Actor) -> NotificationKind:
+    """Return a kind of mentions: every exported post mentions these people."""
+    ids = [person.user.pk for person in people]
+    return NotificationKind(
+        "tests.mention",
+        "Mentions",
+        "posts.view",
+        ("post.exported",),
+        lambda event: [Notice(ids, str(event.pk), str(event.pk))],
+        lambda _rows: {},
+        category=Category.MENTION,
+    )
+
+
+def test_mentions_reach_the_chat_with_the_names_of_who_may_see_them(chat: Receiver) -> None:
+    editor, translator, gone = map(make.actor, ("editor", "translator", "admin"))
+    post = make.post("Green tea")
+    User.objects.filter(pk=gone.user.pk).update(is_active=False)
+    kind = mentions_of(editor, translator, gone)
+
+    with notification_kinds.registered_temporarily(kind, name=kind.name):
+        event = happened("post.exported", title="Green tea", post_id=str(post.pk))
+        add_notifications([event])
+        add_notifications([event])  # once more
+
+        assert [row.event_name for row in Delivery.objects.all()] == ["post.exported"]
+        assert sentence_of(event) == (
+            "admin mentioned editor, translator in a comment on “Green tea”: "
+            f"{SITE}/admin/content/post/{post.pk}/change/"
+        )
+
+
+def test_many_mentions_are_counted_and_names_are_inert() -> None:
+    people = [make.actor("editor")]
+    people += [Actor(make.user("editor", f"p{n}"), "admin") for n in range(6)]
+    kind = mentions_of(*people)
+
+    with notification_kinds.registered_temporarily(kind, name=kind.name):
+        sentence = sentence_of(happened("post.exported", title="@channel <!here>"))
+
+    assert sentence == (
+        "admin mentioned editor, p0, p1, p2, p3 and 2 more in a comment on “＠channel ‹!here›”."
+    )
+
+
+@pytest.mark.parametrize("settings_of_chat", [{"chat_mentions": False}, {"chat_webhook_url": None}])
+def test_mentions_stay_out_of_the_chat(
+    settings_of_chat: dict[str, Any], chat: Receiver, env: Any
+) -> None:
+    env(**{"chat_webhook_url": chat.url(PATH)} | settings_of_chat)
+    kind = mentions_of(make.actor("editor"))
+
+    with notification_kinds.registered_temporarily(kind, name=kind.name):
+        add_notifications([happened("post.exported", title="Tea")])
+
+    assert not Delivery.objects.exists()

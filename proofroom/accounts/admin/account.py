@@ -73,9 +73,8 @@ class PreferencesForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        site_label = _("Site time zone (%(zone)s)") % {"zone": settings.TIME_ZONE}
         zones = cast("forms.ChoiceField", self.fields["time_zone"])
-        zones.choices = [("", site_label), *time_zone_choices()]
+        zones.choices = [("", _("Time zone of the browser")), *time_zone_choices()]
 
 
 def account(request: HttpRequest) -> HttpResponse:

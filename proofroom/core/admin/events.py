@@ -49,6 +49,7 @@ _GROUPS = {
     "agent": gettext_lazy("Agents"),
     "ai": gettext_lazy("AI settings"),
     "chat": gettext_lazy("Chat"),
+    "comment": gettext_lazy("Comments"),
     "content": gettext_lazy("Menus, terms, redirects and more"),
     "database": gettext_lazy("Find and replace"),
     "events": gettext_lazy("Events"),

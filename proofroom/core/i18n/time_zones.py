@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, tzinfo
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import cache, lru_cache
 from itertools import groupby
 from typing import Final
@@ -11,10 +12,13 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from django.core.exceptions import ValidationError
 from django.utils import timezone
-from django.utils.formats import date_format
+from django.utils.formats import date_format, time_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+TIME_ZONE_COOKIE: Final = "admin_time_zone"
+"""The zone of the browser, set by a script of the admin."""
+_MORNING: Final = time(9)
 _REGIONS: Final = frozenset(
     {
         *("Africa", "America", "Antarctica", "Arctic", "Asia"),
@@ -33,6 +37,11 @@ def time_zone_names() -> tuple[str, ...]:
 def validate_time_zone(name: str) -> None:
     if name not in time_zone_names():
         raise ValidationError(_("There is no time zone with this name."), code="unknown_time_zone")
+
+
+def find_time_zone(name: object) -> ZoneInfo | None:
+    """Return the zone with this name, as a browser or a form sent it; None if it is unknown."""
+    return ZoneInfo(name) if isinstance(name, str) and name in time_zone_names() else None
 
 
 def time_zone_choices() -> Iterator[tuple[str, str | list[tuple[str, str]]]]:
@@ -65,6 +74,30 @@ def _format_time(moment: datetime, zone: tzinfo, language: str | None) -> str:
     """Return a time in the active language. Cached, because lists show many times and are opened often."""
     at = date_format(timezone.localtime(moment, zone), "DATETIME_FORMAT")
     return f"{at} ({current_zone_name()})"
+
+
+@dataclass(frozen=True, slots=True)
+class SuggestedTime:
+    """A time to choose with one click. `value` is for an `<input type="datetime-local">`."""
+
+    label: str
+    value: str
+
+
+def suggested_times() -> list[SuggestedTime]:
+    """Return tomorrow and next Monday at nine in the reader's zone; Monday only if it is not tomorrow."""
+    today = timezone.localdate()
+    at = time_format(_MORNING, "TIME_FORMAT")
+    tomorrow, monday = today + timedelta(days=1), today + timedelta(days=7 - today.weekday())
+    found = [SuggestedTime(_("Tomorrow %(time)s") % {"time": at}, _morning_of(tomorrow))]
+    if monday != tomorrow:
+        label = _("Next Monday %(time)s") % {"time": at}
+        found.append(SuggestedTime(label, _morning_of(monday)))
+    return found
+
+
+def _morning_of(day: date) -> str:
+    return f"{datetime.combine(day, _MORNING):%Y-%m-%dT%H:%M}"
 
 
 def to_local_input(moment: datetime) -> str:

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 _LABELS: Final[Mapping[str, Promise]] = {
     "agents": gettext_lazy("Agents"),
+    "comments": gettext_lazy("Comments"),
     "context": gettext_lazy("Context"),
     "diagnostics": gettext_lazy("Diagnostics"),
     "layout": gettext_lazy("Layout"),

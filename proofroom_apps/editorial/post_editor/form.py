@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.labels import module_label
-from content.document.post_fields import POST_FIELDS, Panel, PostField
+from content.document.post_fields import POST_FIELDS, SCHEDULE_FIELDS, Panel, PostField
 from content.models import ModuleInstance
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.i18n import in_words
@@ -21,12 +21,21 @@ from proofroom.core.json import Json
 from proofroom.definitions import find_module, find_post_type, modules, own_scope, post_types
 from proofroom_apps.editorial.post_editor.form_fields import REFERENCES, EditorField, fields_of
 
-_PLACE_ORDER: Final = ("featuredMediaId", "taxonomyTermIds", "parentId", "publishAt", "orderIndex")
+_PLACE_ORDER: Final = (
+    "featuredMediaId",
+    "taxonomyTermIds",
+    "parentId",
+    *SCHEDULE_FIELDS,
+    "orderIndex",
+)
 """The first fields of the publishing panel, in this order; its other declared fields follow."""
 _TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Terms"), "terms", is_list=True)
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
 SCHEDULE: Final = "post.publishAt"
+EXPIRY: Final = "post.unpublishAt"
+DATES: Final = frozenset({SCHEDULE, EXPIRY})
+"""Paths of dates that are changed in dialogs, and not in a section of the form."""
 PUBLICATION: Final = "post.publishedAt"
 """Path of the publication date, which is changed in a dialog and not in a field of the form."""
 _ROBOTS_BOXES: Final = {"noindex": "index", "nofollow": "follow"}
@@ -126,8 +135,8 @@ def _post_units(document: PostDocument, panel: Panel) -> Iterator[FormUnit]:
             )
             robots = EditorField(ROBOTS, gettext("Robots"), "object", nested=boxes)
             yield FormUnit(f"post.{ROBOTS}", robots, robots_to_form(value))
-        elif name == "publishAt":
-            yield FormUnit(SCHEDULE, schedule_field(), value)
+        elif name in SCHEDULE_FIELDS:
+            yield FormUnit(f"post.{name}", date_field(name), value)
         elif name == "parentId":
             if definition and definition.hierarchical:
                 parent = replace(form_field_of(POST_FIELDS[name]), among=document.type)
@@ -173,11 +182,15 @@ def form_field_of(field: PostField) -> EditorField:
     )
 
 
-def schedule_field() -> EditorField:
-    """Return the field for the publication time of a draft. Its label names the time zone."""
+def date_field(name: str) -> EditorField:
+    """Return the field for the time at which a post is published or unpublished. Its label names the time zone."""
     # Not in the cached field: the label depends on the user's language and time zone.
-    label = gettext("Publish at (%(zone)s)") % {"zone": current_zone_name()}
-    return replace(form_field_of(POST_FIELDS["publishAt"]), label=label)
+    label = (
+        gettext("Publish at (%(zone)s)")
+        if name == "publishAt"
+        else gettext("Unpublish at (%(zone)s)")
+    )
+    return replace(form_field_of(POST_FIELDS[name]), label=label % {"zone": current_zone_name()})
 
 
 _GLOBAL_MODULES: Final = CompiledQuery(

@@ -23,19 +23,21 @@ from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import is_in_scopes
-from proofroom.core.i18n.time_zones import current_zone_name, to_local_input
+from proofroom.core.i18n.time_zones import current_zone_name, suggested_times, to_local_input
 from proofroom.core.json import Json
 from proofroom.definitions import modules
 from proofroom_apps.editorial.post_editor.autosave import copies_of_page, offer_copies
 from proofroom_apps.editorial.post_editor.choices import PostChoices, addable_modules, chosen_ids
 from proofroom_apps.editorial.post_editor.controls import Control, control_of
 from proofroom_apps.editorial.post_editor.form import (
+    DATES,
+    EXPIRY,
     PUBLICATION,
     ROBOTS,
     SCHEDULE,
     FormUnit,
     ModuleSection,
-    schedule_field,
+    date_field,
 )
 from proofroom_apps.editorial.post_editor.form_data import Sheet
 from proofroom_apps.editorial.post_editor.form_fields import EditorField, match_item, to_typed
@@ -227,6 +229,7 @@ def show(
         "ai_review_url": review_url(post, Layer.AI_REVIEW),
         "search": search_preview(request, post, frame.document),
         "history_url": post_url("revisions", post),
+        "comments_url": post_url("comments", post),
         "log_url": log_url(request, post),
         **_form(frame, sheet, errors or {}),
         **rights,
@@ -275,7 +278,9 @@ _RAIL_SECTIONS: Final = {"place": "settings", "seo": "seo"}
 """Form sections shown in a tab, with the name of the tab."""
 
 
-def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[RailTab]:
+def _rail(
+    sections: Sequence[SectionView], boxes: Sequence[PostPanel], *, has_comments: bool
+) -> list[RailTab]:
     """Return the tabs beside the content. The first one with an error is open, else the settings.
 
     Narrow windows have no room beside the content, which then is a tab too.
@@ -290,8 +295,11 @@ def _rail(sections: Sequence[SectionView], boxes: Sequence[PostPanel]) -> list[R
         "outline": gettext("Outline"),
         "agents": gettext("Agents"),
         "preview": gettext("Preview"),
+        "comments": gettext("Comments"),
         "history": gettext("History"),
     }
+    if not has_comments:
+        del labels["comments"]
     return [
         RailTab(
             name,
@@ -309,8 +317,8 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
     builder = ControlBuilder(frame, sheet, errors)
     sent = frame.sent
     verb, _, opened = sent.get("do", "").partition(":")
-    # A rejected publication time is shown in its dialog, not in the form.
-    touched = {unit.path for unit in sheet.touched()} - {SCHEDULE}
+    # A rejected date is shown in its dialog, not in the form.
+    touched = {unit.path for unit in sheet.touched()} - DATES
     cards = cards_of(
         sheet,
         builder.build,
@@ -321,8 +329,8 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         opened={opened} if verb == "open" else (),
     )
     sections_shown = [
-        # The schedule is shown and changed in the publish menu, not in a section.
-        replace(section, units=tuple(unit for unit in section.units if unit.path != SCHEDULE))
+        # The dates are shown and changed in the publish menu, not in a section.
+        replace(section, units=tuple(unit for unit in section.units if unit.path not in DATES))
         for section in sheet.sections
     ]
     own = {unit.path for section in sections_shown for unit in section.units}
@@ -350,8 +358,10 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "rail": _rail(
             sections,
             [related_panel(frame.request, frame.post), *panels(frame.request, frame.post)],
+            has_comments=may(frame.request, "comments.view"),
         ),
         "schedule_errors": errors.get(SCHEDULE, ()),
+        "expiry_errors": errors.get(EXPIRY, ()),
         "publication_errors": errors.get(PUBLICATION, ()),
         "cards": cards,
         "touched": json.dumps(sorted(touched)),
@@ -412,6 +422,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
     state = PostState(
         status=post.status,
         publish_at=post.publish_at,
+        unpublish_at=post.unpublish_at,
         in_review=frame.layer is not None,
         changes_in_review=len(frame.layers.review.changes),
         may_save=rights["may_save"],
@@ -438,9 +449,14 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "menu": merge_actions(clean.menu, dirty.menu),
         "schedule": next((one for one in clean.menu if one.dialog == "schedule"), None),
         "is_scheduled": state.is_scheduled,
-        "schedule_label": schedule_field().label,
+        "schedule_label": date_field("publishAt").label,
         "schedule_at": sheet.typed[SCHEDULE],
         "schedule_from": to_local_input(timezone.now()),
+        "expiry": next((one for one in clean.menu if one.dialog == "expiry"), None),
+        "expires": state.unpublish_at is not None,
+        "expiry_label": date_field("unpublishAt").label,
+        "expiry_at": sheet.typed[EXPIRY],
+        "suggested_times": suggested_times(),
         "publication": next((one for one in clean.menu if one.dialog == "publication"), None),
         "publication_label": gettext("First published (%(zone)s)") % {"zone": current_zone_name()},
         "publication_at": frame.sent.get("published_at", publication_input(post)),
@@ -496,6 +512,6 @@ class ControlBuilder:
             sentence
             for name, sentences in self.errors.items()
             # The errors of these two are shown in their dialogs.
-            if name not in self._names and name not in (SCHEDULE, PUBLICATION)
+            if name not in self._names and name not in (*DATES, PUBLICATION)
             for sentence in sentences
         ]

@@ -32,6 +32,7 @@ class PostState:
 
     status: str
     publish_at: datetime | None = None
+    unpublish_at: datetime | None = None
     in_review: bool = False
     changes_in_review: int = 0
     may_save: bool = False
@@ -51,6 +52,10 @@ class PostState:
     @property
     def is_scheduled(self) -> bool:
         return self.status == Status.DRAFT and self.publish_at is not None
+
+    @property
+    def expires(self) -> bool:
+        return self.status == Status.PUBLISHED and self.unpublish_at is not None
 
     @property
     def is_live(self) -> bool:
@@ -118,7 +123,11 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
     ]
     secondary = next((one for one in found if one.do in ("save", "save-review")), None)
     menu = tuple(one for one in found if one is not secondary)
-    moment = state.publish_at if state.is_scheduled and not state.in_review else None
+    moment = None
+    if badge == "scheduled":
+        moment = state.publish_at
+    elif badge == "published" and state.expires:
+        moment = state.unpublish_at
     return EditorHeader(badge, label, moment, hint, primary, secondary, menu)
 
 
@@ -136,6 +145,8 @@ def _badge(state: PostState) -> tuple[str, str]:
         return "review", gettext("Unpublished changes")
     if state.was_live and state.status == Status.DRAFT:
         return UNPUBLISHED, status_label(UNPUBLISHED)
+    if state.expires:
+        return "published", gettext("Published until")
     return state.status, status_label(state.status)
 
 
@@ -221,6 +232,14 @@ def _others(state: PostState) -> list[StateAction]:
         found.append(StateAction(gettext("Publication date…"), dialog="publication"))
     if state.may_save and state.status == Status.PUBLISHED and state.may_publish:
         found.append(StateAction(gettext("Unpublish"), do="unpublish"))
+    may_expire = state.may_save and state.may_publish and state.status != Status.ARCHIVED
+    if may_expire and not (state.is_placeholder or state.is_variation):
+        label = (
+            gettext("Unpublish at a time…")
+            if state.unpublish_at is None
+            else gettext("Change the time to unpublish…")
+        )
+        found.append(StateAction(label, dialog="expiry"))
     if state.may_save and state.status != Status.ARCHIVED and state.may_archive:
         found.append(StateAction(gettext("Archive"), do="archive"))
     if state.may_save and state.status == Status.ARCHIVED and state.may_publish:

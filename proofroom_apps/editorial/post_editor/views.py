@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -31,7 +33,7 @@ from content.store.layer_state import check_version
 from content.store.traffic import running_variations
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError, Conflict, RuleViolation, invalid
-from proofroom.core.i18n.time_zones import from_local_input
+from proofroom.core.i18n.time_zones import find_time_zone, from_local_input
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.realtime.messages import presence_message
 from proofroom_apps.editorial.post_editor.autosave import (
@@ -41,7 +43,7 @@ from proofroom_apps.editorial.post_editor.autosave import (
     orphaned_texts,
     read_follows,
 )
-from proofroom_apps.editorial.post_editor.form import SCHEDULE
+from proofroom_apps.editorial.post_editor.form import EXPIRY, SCHEDULE
 from proofroom_apps.editorial.post_editor.form_data import (
     Sheet,
     edit_of,
@@ -63,6 +65,14 @@ from proofroom_apps.editorial.posts.post_pages import (
 )
 from proofroom_apps.editorial.posts.undo import offer_undo_status
 from proofroom_apps.website.layer_pages import preview_page
+
+_DATES: Final = {
+    "schedule": (SCHEDULE, "schedule_at"),
+    "unschedule": (SCHEDULE, ""),
+    "expire": (EXPIRY, "expiry_at"),
+    "unexpire": (EXPIRY, ""),
+}
+"""Buttons of the dialogs for dates: the path that they save, and the name of its input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,13 +121,16 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
     do = request.POST.get("do", "")
     if do in ("restore", "discard"):
         return decide_on_copy(frame, is_wanted=do == "restore")
+    # The zone in which the page showed its times. A browser that travels has another one by now.
+    if (zone := find_time_zone(request.POST.get("time_zone"))) is not None:
+        timezone.activate(zone)
     sheet = read_sheet(frame.document, request.POST, actor_of(request))
-    if do in ("schedule", "unschedule") and frame.layer is None:
-        # “unschedule” saves an empty time.
-        wanted = request.POST.get("schedule_at", "") if do == "schedule" else ""
-        sheet.typed[SCHEDULE] = wanted
-        if do == "schedule" and not wanted:
-            errors = {SCHEDULE: [gettext("Choose a date and a time.")]}
+    if do in _DATES and frame.layer is None:
+        path, name = _DATES[do]
+        # “unschedule” and “unexpire” save an empty time.
+        sheet.typed[path] = wanted = request.POST.get(name, "") if name else ""
+        if name and not wanted:
+            errors = {path: [gettext("Choose a date and a time.")]}
             return show(frame, sheet, errors=errors, sent=True, status=422)
     elif do not in ("save", "save-review", "publication", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
@@ -151,7 +164,8 @@ def save(
     request, post = frame.request, frame.post
     to_review = do == "save-review" or frame.layer is not None
     # Before the save, which changes `post`.
-    status, publish_at, first_published = post.status, post.publish_at, post.published_at
+    status, publish_at, unpublish_at = post.status, post.publish_at, post.unpublish_at
+    first_published = post.published_at
     wanted = STATUS_AFTER.get(do) or request.POST.get("status") or None
     # Unpublishing ends running tests; undo must restart the same variations.
     is_leaving = status == Status.PUBLISHED and wanted not in (None, Status.PUBLISHED)
@@ -174,6 +188,8 @@ def save(
                 key = f"modules.{tokens.get(id_, id_)}" + (f".{tail}" if tail else "")
             elif head != "post":
                 key = f"post.{key}"
+            # Shown in the dialog that is open. Only a publication after the expiry concerns the other date.
+            key = SCHEDULE if do == "schedule" and key == EXPIRY else key
             errors.setdefault(key, []).extend(sentences)
         # Failed checks can concern more than fields, such as links from other pages.
         is_shown = not errors or error.code == CHECKS_FAILED
@@ -184,7 +200,7 @@ def save(
     # A script saves without leaving the page.
     is_in_place = request.headers.get("Accept") == "application/json"
     is_elsewhere = post.status != status or (to_review and frame.layer is None)
-    is_elsewhere = is_elsewhere or do in ("schedule", "unschedule", "publication")
+    is_elsewhere = is_elsewhere or do in (*_DATES, "publication")
     # New stamps are not enough if the status or layer changed, or if new modules got ids: load the page again.
     if is_in_place and not is_elsewhere and not sheet.created:
         answer = current_stamps(frame, sheet)
@@ -215,6 +231,7 @@ def save(
                 now,
                 before=status,
                 publish_at=publish_at,
+                unpublish_at=unpublish_at,
                 running=running,
                 was_never_published=first_published is None,
             )
@@ -239,6 +256,10 @@ def _describe_save(post: Post, before: str, do: str) -> str:
         return gettext("Scheduled. The post goes live automatically.")
     if do == "publication":
         return gettext("Saved.")
+    if do == "expire":
+        return gettext("Saved. The post leaves the site automatically.")
+    if do == "unexpire":
+        return gettext("Saved. The post stays on the site.")
     if do == "unschedule":
         return gettext("Schedule removed. The post stays a draft.")
     is_live = post.status == Status.PUBLISHED

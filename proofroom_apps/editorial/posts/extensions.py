@@ -115,6 +115,10 @@ class PostPagesExtension:
         """Return links for the page of an original's variations. No query."""
         return ()
 
+    def notes(self, request: HttpRequest, post: Post) -> SafeString:
+        """Return HTML to show below the comments on a post, empty without notes."""
+        return SafeString()
+
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         """Return a function that lists the links beside a field without a query. Called once for a form."""
         return lambda place: ()
@@ -138,6 +142,11 @@ post_pages_extensions: ExtensionPoint[PostPagesExtension] = ExtensionPoint()
 def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
     added = [panel for each in post_pages_extensions for panel in each.panels(request, post)]
     return [panel for panel in added if panel.html]
+
+
+def notes(request: HttpRequest, post: Post) -> list[SafeString]:
+    added = [each.notes(request, post) for each in post_pages_extensions]
+    return [html for html in added if html]
 
 
 def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:

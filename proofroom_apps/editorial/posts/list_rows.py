@@ -44,7 +44,8 @@ def _row_data(ids: Sequence[UUID]) -> QuerySet[Any, Any]:
     )
     return posts.values(
         *("id", "type", "locale", "title", "proposed_title", "path", "status", "is_placeholder"),
-        *("translated_from_id", "published_at", "publish_at", "created_at", "updated_at", "by"),
+        *("translated_from_id", "published_at", "publish_at", "unpublish_at"),
+        *("created_at", "updated_at", "by"),
         *("in_review", "in_ai_review", "opening", "featured_media_id"),
         *(f"featured_media__{name}" for name in _PICTURE),
     )
@@ -67,6 +68,7 @@ class PostRow:
     is_translation: bool
     published_at: datetime | None
     publish_at: datetime | None
+    unpublish_at: datetime | None
     created_at: datetime
     updated_at: datetime
     author: str
@@ -119,6 +121,7 @@ def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
             is_translation=row["translated_from_id"] is not None,
             published_at=row["published_at"],
             publish_at=row["publish_at"],
+            unpublish_at=row["unpublish_at"],
             created_at=row["created_at"],
             updated_at=row["updated_at"],
             author=row["by"] or "",
@@ -225,6 +228,7 @@ class PostChangeList(ViewChangeList):
                 if "first_published" in columns
                 else "",
                 "scheduled": exact_time(post.publish_at) if post.publish_at else "—",
+                "expires": exact_time(post.unpublish_at) if post.unpublish_at else "—",
                 "created": age_html(post.created_at) if "created" in columns else "",
                 "menu": menu,
             }

@@ -109,6 +109,11 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
         ),
         PostTab("preview", _("Preview page"), post_url("preview", post)),
         PostTab("checks", _("Checks"), post_url("checks", post)),
+        *(
+            [PostTab("comments", _("Comments"), post_url("comments", post))]
+            if may(request, "comments.view")
+            else []
+        ),
         PostTab("revisions", _("Revisions"), post_url("revisions", post)),
         *extension_tabs(request, post),
     ]

@@ -59,7 +59,7 @@ _STATUSES_READ: Final = 500
 """Number of latest status changes that are read."""
 _MOVES: Final[Mapping[str, Promise]] = {
     "post.published": gettext_lazy("Published"),
-    "post.schedule-failed": gettext_lazy("Could not be published on schedule"),
+    "post.schedule-failed": gettext_lazy("Schedule failed"),
     "post.deleted": gettext_lazy("Moved to trash"),
     "post.restored": gettext_lazy("Restored from trash"),
 }

@@ -52,12 +52,13 @@ def offer_undo_status(
     *,
     before: str,
     publish_at: datetime | None,
+    unpublish_at: datetime | None = None,
     running: Sequence[UUID] = (),
     was_never_published: bool = False,
 ) -> SafeString | str:
     """Return an undo button for a status change; empty without permission.
 
-    `post` has the new state; status, schedule and running variations are the old ones.
+    `post` has the new state; status, dates and running variations are the old ones.
     """
     # Undo sets the old status again, so the permission for that status counts.
     if not may(request, status_permission(before)):
@@ -67,6 +68,7 @@ def offer_undo_status(
         "version": post.version,
         "status": before,
         "publish_at": format_time(publish_at) if publish_at is not None else None,
+        "unpublish_at": format_time(unpublish_at) if unpublish_at is not None else None,
         "running": [str(id_) for id_ in running],
         "never_published": was_never_published,
     }
@@ -104,12 +106,14 @@ def _undo_restore(actor: Actor, arguments: JsonObject) -> Undone:
 
 
 def _undo_status(actor: Actor, arguments: JsonObject) -> Undone:
-    at, running = arguments["publish_at"], arguments.get("running")
+    at, expiry = arguments["publish_at"], arguments.get("unpublish_at")
+    running = arguments.get("running")
     post = undo_status(
         post_id=str(arguments["post"]),
         version=int(str(arguments["version"])),
         status=str(arguments["status"]),
         publish_at=parse_datetime(at) if isinstance(at, str) else None,
+        unpublish_at=parse_datetime(expiry) if isinstance(expiry, str) else None,
         actor=actor,
         running=[str(id_) for id_ in running] if isinstance(running, list) else [],
         was_never_published=arguments.get("never_published") is True,

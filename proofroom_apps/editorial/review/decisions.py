@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -17,11 +18,13 @@ from content.models import Layer
 from content.posts.decide import PostSeen, clean_note, decide
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
+from proofroom.core.i18n.time_zones import find_time_zone
 from proofroom_apps.editorial.posts.post_pages import layer_label, post_page, read, review_url
 from proofroom_apps.editorial.review.cards import Decisions
 from proofroom_apps.editorial.review.confirmations import add_confirmations
 from proofroom_apps.editorial.review.page import Reviewed, show
 from proofroom_apps.editorial.review.publish_offer import offer_publishing
+from proofroom_apps.editorial.review.schedule import remove_schedule, schedule_accepted
 
 _NOTE_PREFIX = "note."
 
@@ -40,6 +43,12 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.method != "POST":
         return show(reviewed, Decisions())
     action = request.POST.get("action", "")
+    action, _sep, schedule_id = action.partition(":")
+    if action == "unschedule":
+        return remove_schedule(request, post, schedule_id)
+    # The zone in which the page showed its times.
+    if (zone := find_time_zone(request.POST.get("time_zone"))) is not None:
+        timezone.activate(zone)
     decisions = _read_decisions(request)
     if action == "accept-safe":
         more = {"note": request.POST.get("note", ""), "marks_safe": True}
@@ -50,9 +59,12 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
         more = {"note": request.POST.get("note", ""), "unmarks_safe": True}
         return show(reviewed, replace(decisions, by_path=left), more=more)
     taking = ("approve" if reviewed.is_review else "submit", "publish")
-    if action not in (*taking, "reject"):
+    schedules = action == "schedule" and reviewed.is_review
+    if action not in (*taking, "reject") and not schedules:
         return _show_problem(reviewed, _("Choose one of the actions."))
     accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
+    if schedules:
+        return _schedule(reviewed, accept)
     if not accept and not refuse:
         return _ask_for_all(reviewed, action)
     if action in taking and not accept:
@@ -70,6 +82,16 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
         refuse,
         publishes=action == "publish",
     )
+
+
+def _schedule(reviewed: Reviewed, accept: Collection[str]) -> HttpResponse:
+    """Schedule the accepted changes, or show why not. Rejected changes stay, until they are decided."""
+    if not accept:
+        return _show_problem(reviewed, _("Accept the changes that are to go live at this time."))
+    try:
+        return schedule_accepted(reviewed.request, reviewed.post, accept)
+    except CmsError as error:
+        return _show_error(reviewed, error)
 
 
 def _carry_out(
@@ -98,18 +120,22 @@ def _carry_out(
             post_seen=_read_post_seen(request),
         )
     except CmsError as error:
-        if error.status in (403, 404):
-            raise
-        # Show the current page; decisions on unchanged changes are preserved.
-        post, layers = read(request, post.pk)
-        now = Reviewed(request, post, layers, layers.view(view.layer))
-        moved = set(error.details) if error.code == "stale_review" else set()
-        return _show_problem(now, error.message, moved=moved, status=error.status)
+        return _show_error(reviewed, error)
     add_confirmations(request, post, view, done)
     # If all of AI Review is decided and some of it was submitted, continue with Review.
     is_whole = len(done.taken) + len(done.rejected) == len(view.changes)
     is_carried_over = view.layer == Layer.AI_REVIEW and done.taken and is_whole and not done.is_live
     return HttpResponseRedirect(review_url(post, Layer.REVIEW if is_carried_over else view.layer))
+
+
+def _show_error(reviewed: Reviewed, error: CmsError) -> HttpResponse:
+    """Show the current page with the error. Decisions on unchanged changes are preserved."""
+    if error.status in (403, 404):
+        raise error
+    post, layers = read(reviewed.request, reviewed.post.pk)
+    now = Reviewed(reviewed.request, post, layers, layers.view(reviewed.view.layer))
+    moved = set(error.details) if error.code == "stale_review" else set()
+    return _show_problem(now, error.message, moved=moved, status=error.status)
 
 
 def _read_decisions(request: HttpRequest) -> Decisions:

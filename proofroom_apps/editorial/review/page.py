@@ -31,6 +31,7 @@ from proofroom_apps.editorial.review.cards import Decisions, build_layer_cards
 from proofroom_apps.editorial.review.confirmations import find_next_review
 from proofroom_apps.editorial.review.publish_offer import PublishOffer, offer_publishing
 from proofroom_apps.editorial.review.reviewers import reviewers_panel
+from proofroom_apps.editorial.review.schedule import schedule_panel
 from proofroom_apps.reviewers.links import links_of
 
 
@@ -106,6 +107,7 @@ def show(
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
         "reviewers": reviewers_panel(request, post, view, shown.digest, links) if cards else None,
+        "schedule": schedule_panel(request, post, view),
         "has_advice": any(card.advice for card in cards),
         "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
         "blocked": blocked_publication(layers, view) if is_review or publishing else [],
@@ -148,6 +150,9 @@ def _switches(reviewed: Reviewed) -> dict[str, Any]:
         "page_after": page("preview", layer.value),
         "page_before": page("preview", below),
         "edit_url": post_url("review_edit", reviewed.post),
+        "comments_url": post_url("comments", reviewed.post)
+        if may(reviewed.request, "comments.write", reviewed.post)
+        else "",
     }
 
 

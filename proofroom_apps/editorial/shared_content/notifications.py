@@ -12,7 +12,12 @@ from django.utils.translation import gettext_lazy, ngettext
 
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
-from proofroom.notifications.notification_types import Notice, NotificationKind, NotificationText
+from proofroom.notifications.notification_types import (
+    Category,
+    Notice,
+    NotificationKind,
+    NotificationText,
+)
 from proofroom.notifications.services import users_with_permission
 from proofroom.shared_content.approval import APPROVE
 from proofroom.shared_content.models import ProposalState, SharedProposal
@@ -111,6 +116,8 @@ KINDS: Final = (
         (_PROPOSED,),
         _find_waiting,
         _describe_waiting,
+        can_be_mailed=True,
+        category=Category.SUBMISSION,
     ),
     NotificationKind(
         "shared.decided",
@@ -119,5 +126,7 @@ KINDS: Final = (
         (_APPROVED, _REJECTED),
         _find_decided,
         _describe_decided,
+        can_be_mailed=True,
+        category=Category.DECIDED,
     ),
 )

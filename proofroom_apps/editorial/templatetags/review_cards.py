@@ -54,7 +54,7 @@ def review_rail(groups: Iterable[ReviewGroup]) -> SafeString:
 def review_groups(context: Context, groups: Iterable[ReviewGroup]) -> SafeString:
     """Return the cards of each module below its name.
 
-    Reads `may_take`, `may_reject`, `is_split`, `edit_url` and `view` from the context.
+    Reads `may_take`, `may_reject`, `is_split`, `edit_url`, `comments_url` and `view` from the context.
     """
     heads, cards = _stamp(context, "group_head"), _CardDrawer(context)
     parts: list[str] = []
@@ -84,8 +84,10 @@ class _CardDrawer:
             "may_take": bool(context["may_take"]),
             "may_reject": bool(context["may_reject"]),
             "layer": context["view"].layer,
+            "can_comment": bool(context.get("comments_url")),
         }
         self._edit_url = str(context["edit_url"])
+        self._comments_url = str(context.get("comments_url", ""))
         self._is_split = bool(context["is_split"])
         self._moments: dict[datetime | None, SafeString] = {}
 
@@ -110,6 +112,7 @@ class _CardDrawer:
             {
                 "path": card.path,
                 "edit_url": self._edit_url,
+                "comments_url": self._comments_url,
                 "query_path": quote(card.path, safe=""),
                 "seen": shown.seen,
                 "module_id": card.module_id,

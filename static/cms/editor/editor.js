@@ -1,7 +1,9 @@
 // The form of a post. Everything here is an enhancement of a form that works without scripts: keyboard shortcuts,
 // returning to the last field after a reload, and the preview of a search result.
 
+import { startSuggestedTimes } from "../fields/suggested_times.js";
 import { fetchPage, watchFocus } from "../http.js";
+import { startComments } from "../comments/editor_comments.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -273,18 +275,21 @@ function startDialogs() {
   document.querySelector("dialog[data-open]")?.showModal();
 }
 
-// Report a missing or past time in the dialog. The server checks it too, but answers with another page.
-function startSchedule() {
-  document.querySelector("button[data-schedule]")?.addEventListener("click", (event) => {
-    const input = document.getElementById("schedule-at");
-    const line = document.getElementById("schedule-error");
-    line.textContent = !input.value ? line.dataset.none : input.value <= input.dataset.from ? line.dataset.past : "";
-    line.hidden = !line.textContent;
-    input.setAttribute("aria-invalid", String(!line.hidden));
-    if (line.hidden) return;
-    event.preventDefault();
-    input.focus();
-  });
+// Report a missing or past time in its dialog. The server checks it too, but answers with another page.
+function startDates() {
+  for (const dialog of document.querySelectorAll("[data-date-dialog]")) {
+    const input = dialog.querySelector("input");
+    const line = dialog.querySelector(".field-errors");
+    startSuggestedTimes(dialog, input);
+    dialog.querySelector("[data-schedule]").addEventListener("click", (event) => {
+      line.textContent = !input.value ? line.dataset.none : input.value <= input.dataset.from ? line.dataset.past : "";
+      line.hidden = !line.textContent;
+      input.setAttribute("aria-invalid", String(!line.hidden));
+      if (line.hidden) return;
+      event.preventDefault();
+      input.focus();
+    });
+  }
 }
 
 const form = document.querySelector("[data-edit]");
@@ -301,8 +306,9 @@ if (form) {
   startKeys(form, { modules, picker, saving });
   startSearchPreview(form);
   startPresence(form);
+  startComments(form, rail);
   startDialogs();
-  startSchedule();
+  startDates();
   if (form.dataset.sent) {
     const wrong = form.querySelector("[aria-invalid=true]");
     rail.reveal(wrong);

@@ -1,5 +1,6 @@
 // Adds keyboard shortcuts, live counts and a preview to the review, which without scripts is a form of radio groups.
 
+import { startSuggestedTimes } from "../fields/suggested_times.js";
 import { Card, storeDecisions } from "./decisions.js";
 import { say, startEditing } from "./edit.js";
 import { startPane } from "./pane.js";
@@ -9,6 +10,8 @@ const TYPED = "input:not([type=radio], [type=checkbox], [type=range]), textarea,
 const WIDE = matchMedia("(min-width: 64rem)");
 const root = document.querySelector("[data-review]");
 if (root) start(root);
+const schedule = document.querySelector("[data-review-schedule]");
+if (schedule) startSuggestedTimes(schedule, schedule.querySelector("#schedule-at"));
 // When everything is decided, clear the stored decisions, so that they are not applied to later changes.
 for (const { dataset } of document.querySelectorAll("[data-decided]")) storeDecisions(dataset.decided).save([]);
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
 
-from content.models import Layer, Provenance, Revision
+from django.utils import timezone
+
+from content.layers.schedule import schedule_approval
+from content.models import Layer, Provenance, Revision, ScheduledApproval
 from proofroom_apps.reviewers.links import create_reviewer_link
 from proofroom_apps.reviewers.models import ReviewerLink
 from tests import make
@@ -16,6 +20,7 @@ from tests.contract.endpoints.posts import TRANSLATOR
 def scene() -> Names:
     post = make.post()
     ApiClient("editor").write("PUT", f"/api/posts/{post.pk}", {"title": "Second"})
+    make.staged(post, {"metaDescription": "Later"}, layer=Layer.REVIEW)
     digests = {}
     for when in ("then", "now"):
         make.staged(post, {"excerpt": f"From an agent {when}"})
@@ -26,6 +31,13 @@ def scene() -> Names:
     link, _token = create_reviewer_link(
         post_id=post.pk, actor=make.actor("editor"), name="Ada", digest=digests["review now"]
     )
+    scheduled = schedule_approval(
+        post_id=post.pk,
+        actor=make.actor("editor"),
+        digest=digests["review now"],
+        paths=["post.metaDescription"],
+        at=timezone.now() + timedelta(days=1),
+    )
     newest, oldest = post.revisions.order_by("-version")[:2]
     return {
         "post_id": str(post.pk),
@@ -35,6 +47,7 @@ def scene() -> Names:
         "old_digest": digests["review then"],
         "old_ai_digest": digests["ai-review then"],
         "reviewer_link_id": str(link.pk),
+        "schedule_id": str(scheduled.pk),
     }
 
 
@@ -45,6 +58,10 @@ def grow_revisions(number: int) -> None:
 
 def grow_reviewer_links(number: int) -> None:
     make.copies(ReviewerLink.objects.all()[:1].get(), number, token_hash=lambda _: uuid4().hex)
+
+
+def grow_schedules(number: int) -> None:
+    make.copies(ScheduledApproval.objects.all()[:1].get(), number)
 
 
 def grow_provenance(number: int) -> None:
@@ -69,6 +86,22 @@ ENDPOINTS = [
         invalid=({}, "digest"),
         stale={"digest": "<old_digest>"},
     ),
+    Endpoint(
+        "GET /api/posts/<post_id>/review/schedule",
+        PEOPLE,
+        invalid=("?page=x", "page"),
+        grow=grow_schedules,
+    ),
+    Endpoint(
+        "POST /api/posts/<post_id>/review/schedule",
+        EDITORS,
+        201,
+        body={"digest": "<digest>", "paths": ["post.metaTitle"], "at": "2099-01-01T08:00:00Z"},
+        invalid=({"digest": "<digest>", "at": "2001-01-01T08:00:00Z"}, "at"),
+        stale={"digest": "<old_digest>", "at": "2099-01-01T08:00:00Z"},
+    ),
+    Endpoint("GET /api/posts/<post_id>/review/schedule/<schedule_id>", PEOPLE),
+    Endpoint("DELETE /api/posts/<post_id>/review/schedule/<schedule_id>", EDITORS),
     Endpoint(
         "POST /api/posts/<post_id>/review/reject",
         EDITORS,

@@ -34,6 +34,7 @@ RUNNING: Final = frozenset({"run_agent", "run_field_agent"})
 IMAGES: Final = frozenset({"generate_image"})
 LINKS: Final = frozenset({"create_post_preview_link", "revoke_post_preview_link"})
 SUBMITTING: Final = frozenset({"save_posts_ai_review", "submit_ai_review_to_review"})
+COMMENTING: Final = frozenset({"reply_to_comment", "resolve_comment"})
 SENDING: Final = frozenset({"simulate_webhook_event"})
 
 # Visitors, people at work and operators see these: no tool changes a row of them.
@@ -55,7 +56,7 @@ LIVE: Final = frozenset(
         "content.CopyOrigin: live",
         "content.DecisionBatch",
         "content.DecisionItem", "content.EditedProposal", "content.EditingMark", "content.FieldValue",
-        "proofroom_feedback.Feedback",
+        "proofroom_comments.AgentMention", "proofroom_feedback.Feedback",
         "proofroom_imports.ExportRun", "proofroom_imports.ExportSchedule",
         "proofroom_imports.ImportChunk", "proofroom_imports.ImportLine",
         "proofroom_imports.ImportRun",
@@ -70,7 +71,8 @@ LIVE: Final = frozenset(
         "content.Post: live", "content.PostJob", "content.PostJobItem",
         "content.PostModule", "content.PostTerm", "content.Provenance",
         "content.RejectedChange",
-        "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.SearchEntry: live",
+        "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.ScheduledApproval",
+        "content.SearchEntry: live",
         "content.SearchWord",
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
         "proofroom_core.QueueFailure", "proofroom_core.ScheduledTask", "proofroom_core.Seal",
@@ -100,7 +102,13 @@ MAY_CHANGE: Final = {
     "content.Draft: ai-review": STAGING | IMAGES | RUNNING,
     "content.Draft: review": SUBMITTING,
     "content.Post: proposed": MAKING,
-    "proofroom_notifications.Notification": STAGING | SUBMITTING | MAKING | RUNNING | IMAGES,
+    "proofroom_comments.Comment": COMMENTING,
+    "proofroom_notifications.Notification": STAGING
+    | SUBMITTING
+    | MAKING
+    | RUNNING
+    | IMAGES
+    | COMMENTING,
     "proofroom_previews.PreviewLink": LINKS,
     "content.QueuedChange: ai-review": STAGING | IMAGES | RUNNING,
     "content.QueuedChange: review": SUBMITTING,

@@ -1,0 +1,72 @@
+"""Comments beside the form of a post in a browser."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from content.models import Post
+from proofroom_apps.comments.models import Comment
+from tests import make
+from tests.browser.test_looks import serious_in_any_light
+
+pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
+
+
+def opened(page: Any, post: Post) -> None:
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    page.wait_for_selector("[data-edit][data-ready]")
+
+
+def test_selected_words_become_the_passage_of_a_comment(open_page: Any) -> None:
+    post = make.post("How to brew filter coffee", excerpt="Grind the beans and pour the water.")
+    page = open_page(width=1440)
+    opened(page, post)
+
+    page.locator("#f-post-excerpt").evaluate(
+        "field => { field.focus(); field.setSelectionRange(6, 15); }"
+    )
+    page.wait_for_function("() => getSelection() !== null")
+    page.get_by_role("tab", name="Comments").click()
+    expect(page.locator("[data-quote-shown]")).to_have_text("the beans")
+    expect(page.locator("#comment-path")).to_have_value("post.excerpt")
+    page.fill("#comment-body", "Which ones?")
+    page.get_by_role("button", name="Add comment").click()
+
+    expect(page.locator("[data-thread] .comment-body")).to_have_text("Which ones?")
+    expect(page.locator("[data-field='post.excerpt'] [data-comment-mark]")).to_have_text("1")
+    assert Comment.objects.get().quote == "the beans"
+    assert serious_in_any_light(page) == []
+    thread = page.locator("[data-thread]")
+    thread.locator("summary", has_text="Reply").click()
+    thread.locator("textarea").fill("The light ones")
+    thread.get_by_role("button", name="Add reply").click()
+    expect(page.locator(".comment-replies .comment-body")).to_have_text("The light ones")
+    page.locator("[data-thread]").get_by_role("button", name="Resolve").click()
+    expect(page.locator("[data-thread]")).to_have_count(0)
+    expect(page.locator("[data-comment-mark]")).to_have_count(0)
+
+
+def test_a_phone_has_no_sideways_scroll(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(width=390)
+    page.goto(f"/admin/content/post/{post.pk}/comments/")
+    page.fill("#comment-body", "x" * 200)
+    page.get_by_role("button", name="Add comment").click()
+
+    expect(page.locator("[data-thread] .comment-body")).to_have_text("x" * 200)
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+    assert serious_in_any_light(page) == []
+
+
+def test_the_page_works_without_scripts(open_page: Any) -> None:
+    post = make.post()
+    page = open_page(scripts=False)
+    page.goto(f"/admin/content/post/{post.pk}/comments/")
+
+    page.fill("#comment-body", "Shorter")
+    page.get_by_role("button", name="Add comment").click()
+
+    expect(page.locator("[data-thread] .comment-body")).to_have_text("Shorter")

@@ -1,0 +1,83 @@
+"""Notices of comments outside of the admin: the API, mails and the chat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.mail import EmailMessage
+
+from proofroom.core.models import Event
+from proofroom.notifications.mail import mail_notifications
+from proofroom.notifications.services import add_notifications
+from proofroom.webhooks.chat import sentence_of
+from proofroom.webhooks.models import Delivery
+from tests import make
+from tests.api_client import ApiClient
+from tests.comments.talk import say
+
+pytestmark = pytest.mark.django_db
+
+
+def notify() -> None:
+    add_notifications(list(Event.objects.filter(name__startswith="comment.").order_by("pk")))
+
+
+def test_the_api_names_mentions_assignments_and_dates_by_kind() -> None:
+    post = make.post("Coffee")
+    client = ApiClient("translator")
+
+    say(post, "@translator look", assignee="translator")
+    notify()
+
+    rows = client.read("/api/notifications")["data"]
+    assert {(row["kind"], row["title"], row["postId"]) for row in rows} == {
+        ("mention", "editor mentioned you on “Coffee”", str(post.pk)),
+        ("assignment", "A comment on “Coffee” is assigned to you", str(post.pk)),
+    }
+    assert {row["url"] for row in rows} == {f"/admin/content/post/{post.pk}/change/#comments"}
+
+
+def test_a_mention_is_mailed_at_once_without_the_words(
+    settings: Any, mailoutbox: list[EmailMessage]
+) -> None:
+    settings.HAS_EMAIL = True
+    translator = make.user("translator")
+    say(make.post("Coffee"), "@translator canary words")
+    notify()
+
+    assert mail_notifications() == 1
+
+    (message,) = mailoutbox
+    assert (message.to, message.subject) == (
+        [translator.email],
+        "editor mentioned you on “Coffee”",
+    )
+    assert "canary" not in str(message.message())
+
+
+def test_the_chat_names_the_post_and_who_is_mentioned(settings: Any) -> None:
+    env = {"chat_webhook_url": "https://chat.example/hook"}
+    settings.CMS_ENV = settings.CMS_ENV.model_copy(update=env)
+    make.user("translator")
+    post = make.post("Coffee")
+    say(post, "@translator canary words")
+    event = Event.objects.get(name="comment.created")
+
+    add_notifications([event])
+
+    assert [row.event_name for row in Delivery.objects.all()] == ["comment.created"]
+    assert sentence_of(event) == (
+        "editor mentioned translator in a comment on “Coffee”: "
+        f"{settings.SITE_URL}/admin/content/post/{post.pk}/change/"
+    )
+
+
+def test_the_events_of_a_file_do_not_name_it() -> None:
+    make.user("translator")
+    say(make.image("secret-canary.png"), "@translator canary words")
+
+    event = Event.objects.get(name="comment.created")
+
+    assert "canary" not in str(event.payload)
+    assert sentence_of(event) == "editor mentioned translator in a comment."
