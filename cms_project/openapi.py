@@ -53,6 +53,8 @@ _TAGS: Final = {
     "preview-links": "Links that show what is not yet live.",
     "notifications": "The caller's notifications.",
     "comments": "Talking about posts and files: threads, mentions, assignments.",
+    "calendar": "What happens when: publications, expiries, releases, due dates.",
+    "releases": "Sets of changes that go live together.",
     "feedbacks": "Notes that people put on a page.",
     "personal-data": "The stored data about a person: search, export, erasure and retention.",
     "database": "Changes over all content.",

@@ -111,6 +111,8 @@ INSTALLED_APPS = [
     "proofroom_apps.editorial",
     "proofroom_apps.feedback",
     "proofroom_apps.comments",
+    "proofroom_apps.releases",
+    "proofroom_apps.calendar",
     "proofroom_apps.privacy",
     "proofroom_apps.imports",
     "forms",

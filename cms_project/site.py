@@ -139,6 +139,7 @@ class CmsAdminSite(admin.AdminSite):
             limit_client,
         )
         from proofroom.oauth.admin.consent import authorize
+        from proofroom_apps.calendar.page import calendar
         from proofroom_apps.editorial.briefs.history import (
             brief_compare,
             brief_history,
@@ -250,6 +251,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(file_comments),
                 name="file-comments",
             ),
+            path("calendar/", self.admin_view(calendar), name="calendar"),
             path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),
             path(

@@ -41,6 +41,8 @@ APPS = (
     "proofroom_apps.reviewers",
     "proofroom_apps.feedback",
     "proofroom_apps.comments",
+    "proofroom_apps.releases",
+    "proofroom_apps.calendar",
     "proofroom_apps.privacy",
     "content",
     "proofroom_apps.website",

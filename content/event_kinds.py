@@ -26,6 +26,8 @@ EXPIRY: Final = "expiry"
 """Cause of a change by `unpublishAt`."""
 SCHEDULE: Final = "schedule"
 """Cause of a change by `publishAt` or by staged changes that were approved for a time."""
+RELEASE: Final = "release"
+"""Cause of a change by a release: a set of changes that go live together."""
 _MOVED_PATHS: Final = frozenset({"post.url", "post.canonicalUrl"})
 """The changed paths of a post whose address another change moved."""
 

@@ -62,6 +62,8 @@ TOPICS: Final = {
     "proofroom_disclosure": "admin/disclosure",
     "proofroom_briefs_brief_add": "how-to/write-an-editorial-brief",
     "brief": "admin/editorial-briefs#history",
+    "calendar": "admin/calendar",
+    "proofroom_releases": "admin/releases",
     "proofroom_feedback": "admin#notes-on-the-site",
     "forms": "admin/structure#forms",
     "seo": "reference/seo",

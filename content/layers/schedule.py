@@ -117,18 +117,25 @@ def plan_of(row: ScheduledApproval, review: LayerView) -> ApprovalPlan:
 
 def _conflict_of(row: ScheduledApproval, review: LayerView) -> str:
     """Return which of the changes are no longer what the reviewer saw, in words; empty if none."""
-    seen = read_digest(row.digest)
+    labels = stale_labels(row.paths, row.digest, review)
+    if not labels:
+        return ""
+    return _("Changed or decided since it was scheduled: %(labels)s.") % {"labels": labels}
+
+
+def stale_labels(paths: Collection[str], digest: str, review: LayerView) -> str:
+    """Return the labels of the changes that are no longer what the reviewer saw, in one line; empty if none."""
+    seen = read_digest(digest)
     staged = {change.path: change for change in review.changes}
     moved = []
-    for path in dict.fromkeys(map(base_path, row.paths)):
+    for path in dict.fromkeys(map(base_path, paths)):
         change = staged.get(path)
         if change is None or not was_seen(seen, change):
             moved.append(path)
     if not moved:
         return ""
     names = module_names(review.document, review.below)
-    labels = ", ".join(label_of(path, review.document, names) for path in moved)
-    return _("Changed or decided since it was scheduled: %(labels)s.") % {"labels": labels}
+    return ", ".join(label_of(path, review.document, names) for path in moved)
 
 
 def due_approvals(moment: datetime) -> QuerySet[ScheduledApproval]:

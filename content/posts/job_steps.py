@@ -17,17 +17,14 @@ from content.models import JobKind, JobOutcome, Post, PostJob, PostJobItem, Stat
 from content.posts.copy import copy_below
 from content.posts.publish import move_status
 from content.posts.trash import delete_post
-from content.posts.undo import undo_delete, undo_restore, undo_status
+from content.posts.undo import record_status, restore_status, undo_delete, undo_restore
 from content.store.layer_state import lock_post
-from content.store.traffic import running_variations
 from proofroom.core.actor import Actor
 from proofroom.core.database.errors import DATABASE_UNREACHABLE
 from proofroom.core.errors import CmsError, NotAllowed
-from proofroom.core.json import format_time
 
 logger = logging.getLogger(__name__)
 Items = Sequence[PostJobItem]
-_DATES: Final = ("publish_at", "unpublish_at")
 DEFECT_TEXT: Final = gettext_lazy(
     "Something went wrong with this post. Try it on its own, or check the log."
 )
@@ -121,15 +118,7 @@ def _set_status(
             if post.status not in before:
                 item.outcome = JobOutcome.UNCHANGED
                 continue
-            item.before = {
-                "status": post.status,
-                **{
-                    name: format_time(at) if (at := getattr(post, name)) is not None else None
-                    for name in _DATES
-                },
-                "running": [str(id_) for id_ in running_variations(post)],
-                "never_published": post.published_at is None,
-            }
+            item.before = record_status(post)
             move_status(post=post, status=status, actor=actor)
             item.version, item.outcome = post.version, JobOutcome.DONE
 
@@ -137,20 +126,7 @@ def _set_status(
 
 
 def _undo_status(item: PostJobItem, actor: Actor) -> None:
-    # Jobs of earlier versions stored no time to unpublish.
-    publish_at, unpublish_at = (
-        parse_datetime(at) if (at := item.before.get(name)) else None for name in _DATES
-    )
-    undo_status(
-        post_id=item.post,
-        version=item.version,
-        status=item.before["status"],
-        publish_at=publish_at,
-        unpublish_at=unpublish_at,
-        actor=actor,
-        running=item.before["running"],
-        was_never_published=item.before["never_published"],
-    )
+    restore_status(post_id=item.post, version=item.version, before=item.before, actor=actor)
 
 
 def _delete(_job: PostJob, items: Items, actor: Actor) -> None:

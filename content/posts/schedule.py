@@ -6,9 +6,10 @@ The scheduler runs every minute. After an outage it makes up for all that was mi
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Final, Literal
 from uuid import UUID
 
@@ -26,6 +27,7 @@ from content.store.layer_state import event_payload, lock_post
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.errors import CmsError, RuleViolation
+from proofroom.core.hooks import Hook
 from proofroom.core.independent_steps import independent_steps
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
@@ -40,6 +42,19 @@ DATE_PATHS: Final[dict[DateKind, str]] = {
     "expiry": "post.unpublishAt",
 }
 """Path of the field that holds a date. Scheduled changes have rows of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class DueWork:
+    """Work of another app whose time has come. `run` handles its own failures, and returns True if it was done."""
+
+    at: datetime
+    key: str
+    run: Callable[[], bool]
+
+
+find_due_work: Hook[[datetime], Sequence[DueWork]] = Hook()
+"""Functions of other apps that return what is due at a moment. It runs with the dates of posts, in order of time."""
 _ORDER: Final[tuple[DateKind, ...]] = ("changes", "publication", "expiry")
 """The order at the same time: a post goes live with the changes that were scheduled for the same moment."""
 logger = logging.getLogger(__name__)
@@ -121,10 +136,18 @@ def run_due_dates(admin: Actor) -> int:
     """
     count = 0
     # A post that fails must not block the others, nor must a failure to record that.
+    moment = timezone.now()
+    steps: list[tuple[tuple[datetime, int, str], str, Callable[[], bool]]] = [
+        (due.order, f"the {due.kind} of the post {due.post_id}", partial(_run, due, admin))
+        for due in find_due(moment)
+    ]
+    # After the dates of posts at the same time.
+    for found in find_due_work(moment):
+        steps += [((work.at, len(_ORDER), work.key), work.key, work.run) for work in found]
     with independent_steps() as step:
-        for due in find_due(timezone.now()):
-            with step(f"the {due.kind} of the post {due.post_id}"):
-                count += _run(due, admin)
+        for _order, name, run in sorted(steps, key=lambda one: one[0]):
+            with step(name):
+                count += run()
     return count
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Final
 from uuid import UUID
 
 from django.db import transaction
 from django.utils import timezone
+from django.utils.dateparse import parse_datetime
 from django.utils.translation import gettext as _
 
 from content.layers.revert import revert_to_revision
@@ -16,9 +17,10 @@ from content.models import Post, Status
 from content.posts.publish import move_status
 from content.posts.trash import delete_post, restore_post
 from content.store.layer_state import lock_post, lock_post_in
-from content.store.traffic import change_variation
+from content.store.traffic import change_variation, running_variations
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotFound
+from proofroom.core.json import Json, JsonObject, format_time
 
 _WAYS_BACK: Final = {
     # An archived post can't be published directly: it must become a draft first.
@@ -60,6 +62,39 @@ def undo_status(
     for variation_id in running:
         change_variation(post_id=post.pk, variation_id=variation_id, actor=actor, running=True)
     return post
+
+
+def record_status(post: Post) -> JsonObject:
+    """Return status and dates of a post before a change, for `restore_status`."""
+    return {
+        "status": post.status,
+        "publish_at": format_time(post.publish_at),
+        "unpublish_at": format_time(post.unpublish_at),
+        "running": [str(id_) for id_ in running_variations(post)],
+        "never_published": post.published_at is None,
+    }
+
+
+def restore_status(
+    *, post_id: UUID | str, version: int, before: Mapping[str, Json], actor: Actor
+) -> Post:
+    """Restore what `record_status` returned. Raises as `undo_status` does."""
+    running = before["running"]
+    # Jobs of earlier versions stored no time to unpublish.
+    publish_at, unpublish_at = (
+        parse_datetime(str(at)) if (at := before.get(name)) else None
+        for name in ("publish_at", "unpublish_at")
+    )
+    return undo_status(
+        post_id=post_id,
+        version=version,
+        status=str(before["status"]),
+        publish_at=publish_at,
+        unpublish_at=unpublish_at,
+        actor=actor,
+        running=[str(id_) for id_ in running] if isinstance(running, list) else (),
+        was_never_published=before["never_published"] is True,
+    )
 
 
 @transaction.atomic

@@ -68,6 +68,7 @@ _EDITOR = _TRANSLATOR | {
     "forms.submissions",
     "globals.edit",
     "redirects.edit",
+    "releases.manage",
     "reviewers.invite",  # people only
     "urlPatterns.edit",
     "agents.view",

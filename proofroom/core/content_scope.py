@@ -40,6 +40,7 @@ WHOLE_SITE: Final = frozenset(
         "privacy.manage",
         "quality.view",
         "redirects.edit",
+        "releases.manage",
         "seo.manage",
         "settings.manage",
         "tokens.manage",

@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from proofroom.core.admin.permissions import actor_of
+from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import JsonObject
 from proofroom.shared_content.approval import needs_approval
@@ -115,8 +115,9 @@ def save_or_propose(
     expected_version: int | None,
     save: Callable[[], object],
 ) -> str | None:
-    """Save the change, or send it for approval. Return the message to show for the latter, else None."""
-    if not edit_state(request, kind, row).needs_approval:
+    """Save the change, send it for approval, or keep it for a release. Return the message unless it is live."""
+    keeps = request.POST.get("for_release") == "1"
+    if not edit_state(request, kind, row).needs_approval and not keeps:
         save()
         return None
     sent = request.POST.get("proposal", "")
@@ -129,6 +130,8 @@ def save_or_propose(
         # More digits than a version can have, and non-digits, cannot be from the form.
         expected_proposal=int(sent) if sent.isdecimal() and len(sent) < 10 else None,
     )
+    if keeps:
+        return _("Kept for a release. Nothing is live yet. Add it on the page of the release.")
     return _("Sent for approval. Nothing is live yet.")
 
 
@@ -138,6 +141,10 @@ def edit_page_context(request: HttpRequest, kind: SharedKind, row: SharedRow) ->
     context: dict[str, object] = {
         "shared_tabs": tabs_of(kind, row, state.waiting),
         "shared_state": state,
+        "may_keep": not state.needs_approval
+        and state.waiting is None
+        and may(request, "releases.manage"),
+        "is_kept": request.POST.get("for_release") == "1",
         "review_url": reverse("admin:shared-review", args=[kind.name, row.pk]),
     }
     for facts in edit_page_facts:

@@ -13,7 +13,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, invalid
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import clean_line
-from proofroom.shared_content.approval import APPROVE, APPROVED
+from proofroom.shared_content.approval import APPROVE, APPROVED, needs_approval
 from proofroom.shared_content.models import ProposalState, SharedProposal, SharedRevision
 from proofroom.shared_content.shared_types import SharedKind, SharedRow, find_kind
 
@@ -85,9 +85,37 @@ def approve_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> Shared
     actor.require(APPROVE)
     kind, row, proposal = _lock_proposal(proposal_id, version)
     actor.require(kind.permission)
+    _require_second_person(proposal, actor)
+    return _apply(kind, row, proposal, actor)
+
+
+@transaction.atomic
+def release_proposal(*, proposal_id: UUID, version: int, actor: Actor) -> SharedRow:
+    """Apply a waiting change to the live row as part of a release.
+
+    Where the rules require approval, it is an approval. Otherwise it needs no more than an edit of the row does.
+    """
+    kind, row, proposal = _lock_proposal(proposal_id, version)
+    require_releasable(kind, proposal, actor)
+    return _apply(kind, row, proposal, actor)
+
+
+def require_releasable(kind: SharedKind, proposal: SharedProposal, actor: Actor) -> None:
+    """Raise `NotAllowed` unless the actor may make the change live in a release. One query."""
+    actor.require_session("publish a release")
+    actor.require(kind.permission)
+    if needs_approval(kind.name, actor):
+        actor.require(APPROVE)
+        _require_second_person(proposal, actor)
+
+
+def _require_second_person(proposal: SharedProposal, actor: Actor) -> None:
     if actor.user.pk in proposal.writers:
         # A second person must have seen the change, also if several people wrote it.
         raise NotAllowed(_("You cannot approve your own change."), code="own_change")
+
+
+def _apply(kind: SharedKind, row: SharedRow, proposal: SharedProposal, actor: Actor) -> SharedRow:
     if proposal.base_version != row.version:
         raise _stale_conflict(row.version)
     written = kind.write(

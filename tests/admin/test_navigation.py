@@ -56,6 +56,7 @@ def test_a_role_sees_only_what_it_may_open() -> None:
         "Media",
         "Inbox",
         "Feedback",
+        "Calendar",
         "Editorial briefs",
         "Help",
     ]

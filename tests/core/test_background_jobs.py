@@ -72,6 +72,7 @@ def test_every_kind_has_an_index_of_what_runs() -> None:
         "content.DecisionBatch",
         "proofroom_imports.ImportRun",
         "proofroom_privacy.PersonalDataRequest",
+        "proofroom_releases.ReleaseRun",
     }
     for each in job_runners:
         assert issubclass(each.model, BackgroundJob)

@@ -51,6 +51,7 @@ SUBSCRIBERS = {
     "notifications.notify.inbox.batch",
     "notifications.notify.post.published",
     "notifications.notify.post.schedule-failed",
+    "notifications.notify.release.failed",
     "notifications.notify.review.decided",
     "notifications.notify.review.waiting",
     "notifications.notify.reviewer.advice",
@@ -107,6 +108,7 @@ TASKS = {
     "previews.tasks.forget_old_links",
     "privacy.tasks.delete_expired_exports",
     "privacy.tasks.run_request",
+    "releases.tasks.run_release",
     "reviewers.tasks.forget_old_links",
     "webhooks.tasks.prune_deliveries",
     "webhooks.tasks.purge_deliveries",
@@ -118,6 +120,7 @@ TASKS = {
 SALTS = {
     "accounts.session.{…}.{…}",
     "agents.fence",
+    "calendar.feed",
     "content.review.{…}",
     "content.site.assignment",
     "core.form_stamps",

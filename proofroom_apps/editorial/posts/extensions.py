@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -119,6 +119,19 @@ class PostPagesExtension:
         """Return HTML to show below the comments on a post, empty without notes."""
         return SafeString()
 
+    def review_panel(self, request: HttpRequest, post: Post) -> SafeString:
+        """Return HTML for the review of changes in Review, with buttons of the form `review-form`; empty for none."""
+        return SafeString()
+
+    def take_accepted(
+        self, request: HttpRequest, post: Post, action: str, accept: Collection[str]
+    ) -> HttpResponse | None:
+        """Do what a button of `review_panel` asks for with the accepted paths. None for other buttons.
+
+        Raises `CmsError`.
+        """
+        return None
+
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         """Return a function that lists the links beside a field without a query. Called once for a form."""
         return lambda place: ()
@@ -147,6 +160,19 @@ def panels(request: HttpRequest, post: Post) -> list[PostPanel]:
 def notes(request: HttpRequest, post: Post) -> list[SafeString]:
     added = [each.notes(request, post) for each in post_pages_extensions]
     return [html for html in added if html]
+
+
+def review_panels(request: HttpRequest, post: Post) -> list[SafeString]:
+    added = [each.review_panel(request, post) for each in post_pages_extensions]
+    return [html for html in added if html]
+
+
+def take_accepted(
+    request: HttpRequest, post: Post, action: str, accept: Collection[str]
+) -> HttpResponse | None:
+    """Return the answer of the extension whose button was pressed; None if it is no such button."""
+    answers = (each.take_accepted(request, post, action, accept) for each in post_pages_extensions)
+    return next((answer for answer in answers if answer is not None), None)
 
 
 def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:

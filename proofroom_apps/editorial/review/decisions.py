@@ -19,6 +19,7 @@ from content.posts.decide import PostSeen, clean_note, decide
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.time_zones import find_time_zone
+from proofroom_apps.editorial.posts.extensions import take_accepted
 from proofroom_apps.editorial.posts.post_pages import layer_label, post_page, read, review_url
 from proofroom_apps.editorial.review.cards import Decisions
 from proofroom_apps.editorial.review.confirmations import add_confirmations
@@ -60,11 +61,14 @@ def review(request: HttpRequest, post_id: UUID) -> HttpResponse:
         return show(reviewed, replace(decisions, by_path=left), more=more)
     taking = ("approve" if reviewed.is_review else "submit", "publish")
     schedules = action == "schedule" and reviewed.is_review
-    if action not in (*taking, "reject") and not schedules:
+    is_own = action in (*taking, "reject") or schedules
+    if not is_own and not reviewed.is_review:
         return _show_problem(reviewed, _("Choose one of the actions."))
     accept, refuse = _split_by_decision(decisions.by_path, reviewed.view)
     if schedules:
         return _schedule(reviewed, accept)
+    if not is_own:
+        return _take(reviewed, action, accept)
     if not accept and not refuse:
         return _ask_for_all(reviewed, action)
     if action in taking and not accept:
@@ -92,6 +96,15 @@ def _schedule(reviewed: Reviewed, accept: Collection[str]) -> HttpResponse:
         return schedule_accepted(reviewed.request, reviewed.post, accept)
     except CmsError as error:
         return _show_error(reviewed, error)
+
+
+def _take(reviewed: Reviewed, action: str, accept: Collection[str]) -> HttpResponse:
+    """Let an extension take the accepted changes, or show why not. Other decisions are not carried out."""
+    try:
+        answer = take_accepted(reviewed.request, reviewed.post, action, accept)
+    except CmsError as error:
+        return _show_error(reviewed, error)
+    return answer or _show_problem(reviewed, _("Choose one of the actions."))
 
 
 def _carry_out(

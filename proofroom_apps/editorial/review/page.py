@@ -18,6 +18,7 @@ from content.models import Layer, Post, Status
 from content.posts.decide import PostSeen
 from content.presenters.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
+from proofroom_apps.editorial.posts.extensions import review_panels
 from proofroom_apps.editorial.posts.post_checks import blocked_publication
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
@@ -108,6 +109,7 @@ def show(
         "digest": shown.digest,
         "reviewers": reviewers_panel(request, post, view, shown.digest, links) if cards else None,
         "schedule": schedule_panel(request, post, view),
+        "panels": review_panels(request, post) if view.layer == Layer.REVIEW else (),
         "has_advice": any(card.advice for card in cards),
         "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
         "blocked": blocked_publication(layers, view) if is_review or publishing else [],

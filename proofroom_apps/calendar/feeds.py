@@ -1,0 +1,108 @@
+"""The iCalendar feed of a user, for other calendars: its secret address, and its text (RFC 5545)."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final
+from urllib.parse import urlsplit
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
+
+from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.site_urls import absolute
+from proofroom_apps.calendar.entries import MAX_PERIOD, CalendarEntry, list_entries
+from proofroom_apps.calendar.labels import label_of, url_of
+from proofroom_apps.calendar.models import CalendarFeed
+
+_NONCE_CHARACTERS: Final = 32
+_PAST: Final = timedelta(days=31)
+_LINE_BYTES: Final = 75
+_ESCAPES: Final = str.maketrans(
+    {"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None, "\x00": None}
+)
+
+
+def feed_url(actor: Actor) -> str | None:
+    """Return the address of the actor's feed; None if there is none yet. One query."""
+    actor.require_session("read the address of a calendar")
+    actor.require("posts.view")
+    nonces = CalendarFeed.objects.filter(user=actor.user.pk).values_list("nonce", flat=True)
+    nonce = nonces.first()
+    return _url_of(nonce) if nonce is not None else None
+
+
+@transaction.atomic
+def renew_feed(actor: Actor) -> str:
+    """Give the actor's feed a new address, and return it. The former one stops working."""
+    actor.require_session("renew the address of a calendar")
+    actor.require("posts.view")
+    nonce = secrets.token_hex(_NONCE_CHARACTERS // 2)
+    CalendarFeed.objects.update_or_create(user_id=actor.user.pk, defaults={"nonce": nonce})
+    outbox.record("calendar.feed-renewed", actor=actor, payload={})
+    return _url_of(nonce)
+
+
+def read_feed(secret: str) -> str | None:
+    """Return the feed of an address, with what its user may see now; None if the address does not work."""
+    nonce, mac = secret[:_NONCE_CHARACTERS], secret[_NONCE_CHARACTERS:]
+    if not secret.isascii() or not constant_time_compare(mac, _mac_of(nonce)):
+        return None
+    feed = CalendarFeed.objects.select_related("user").filter(nonce=nonce).first()
+    if feed is None or not feed.user.is_active:
+        return None
+    actor = Actor(user=feed.user, via="site")
+    if not actor.can("posts.view"):
+        return None
+    begin = timezone.now() - _PAST
+    return write_calendar(list_entries(begin, begin + MAX_PERIOD, actor), timezone.now())
+
+
+def write_calendar(entries: Sequence[CalendarEntry], now: datetime) -> str:
+    """Return entries as an iCalendar text."""
+    return "".join(f"{line}\r\n" for line in _lines(entries, now))
+
+
+def _lines(entries: Sequence[CalendarEntry], now: datetime) -> Iterator[str]:
+    host = urlsplit(absolute("/")).hostname or "localhost"
+    yield from ("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Proofroom//Calendar//EN")
+    for entry in entries:
+        summary = f"{label_of(entry)}: {entry.title}".translate(_ESCAPES)
+        yield "BEGIN:VEVENT"
+        yield from _fold(f"UID:{entry.kind}-{entry.id}@{host}")
+        yield f"DTSTAMP:{_utc(now)}"
+        yield f"DTSTART:{_utc(entry.at)}"
+        yield from _fold(f"SUMMARY:{summary}")
+        yield from _fold(f"URL:{absolute(url_of(entry))}")
+        yield "END:VEVENT"
+    yield "END:VCALENDAR"
+
+
+def _fold(line: str) -> Iterator[str]:
+    """Yield a line in parts of at most 75 bytes. Parts after the first begin with a space."""
+    part, size = "", 0
+    for character in line:
+        width = len(character.encode("utf-8", "replace"))
+        if size + width > _LINE_BYTES:
+            yield part
+            part, size = " ", 1
+        part += character
+        size += width
+    yield part
+
+
+def _utc(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+def _url_of(nonce: str) -> str:
+    return absolute(reverse("calendar-feed", args=[f"{nonce}{_mac_of(nonce)}"]))
+
+
+def _mac_of(nonce: str) -> str:
+    return salted_hmac("calendar.feed", nonce, algorithm="sha256").hexdigest()

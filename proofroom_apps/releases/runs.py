@@ -1,0 +1,295 @@
+"""Going live and undo of releases, by a person or at the time of the release.
+
+A run checks the items in parts, so that its progress is visible. Then one transaction writes all of them, or none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import ClassVar, Final, cast
+from uuid import UUID
+
+from django.db import transaction
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from content.posts.schedule import DueWork
+from proofroom.core.actor import SYSTEM, Actor, Via
+from proofroom.core.background_jobs.models import JobState
+from proofroom.core.background_jobs.runner import PartRunner
+from proofroom.core.caching.content_version import lock_content_version, version_last
+from proofroom.core.errors import CmsError, Conflict, RuleViolation
+from proofroom_apps.releases.kinds import (
+    KINDS,
+    Conflicts,
+    by_kind,
+    find_changed_since,
+    find_conflicts,
+    in_order,
+    lock_objects,
+)
+from proofroom_apps.releases.models import (
+    Release,
+    ReleaseItem,
+    ReleaseRun,
+    ReleaseState,
+    RunKind,
+)
+from proofroom_apps.releases.queries import MANAGE
+from proofroom_apps.releases.services import (
+    MAX_IN_REQUEST,
+    ReleaseConflict,
+    conflict_of,
+    judge,
+    lock_release,
+    record_event,
+    require_editable,
+    require_ready,
+)
+
+
+class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
+    """Runs publications and undos of releases. An item that can't be written stops the whole run."""
+
+    model = ReleaseRun
+    task: ClassVar[str] = "releases.tasks.run_release"
+    noun: ClassVar[str] = "release run"
+    defect_text = gettext_lazy("Something went wrong; the log says what.")
+    # The last part is one transaction of all items. Its row is locked, so that no sweep resumes it meanwhile.
+    late_after: ClassVar[timedelta] = timedelta(minutes=5)
+
+    def actor_of(self, job: ReleaseRun) -> Actor:
+        return replace(super().actor_of(job), via=cast("Via", job.via))
+
+    def next_part(self, job: ReleaseRun) -> Sequence[ReleaseItem]:
+        if job.is_applied:
+            return ()
+        items = list(ReleaseItem.objects.filter(release=job.release_id))
+        if job.done < len(items):
+            return in_order(items)[job.done : job.done + MAX_IN_REQUEST]
+        return in_order(items)
+
+    def do_part(self, job: ReleaseRun, part: Sequence[ReleaseItem], actor: Actor) -> None:
+        actor.require(MANAGE)
+        # First, as other writers of a release do, so that they can't wait for each other.
+        release = lock_release(job.release_id)
+        approvers = self._approvers(job, part, actor)
+        if job.done < job.total:
+            self._check(job, part, approvers)
+            job.done = min(job.total, job.done + len(part))
+            return
+        if failed := {item.pk: item.failure for item in part if item.failure}:
+            raise conflict_of(part, failed)
+        lock_objects(part)
+        # After the rows: who holds this lock must not wait for others. Then caches see one change, not a thousand.
+        lock_content_version()
+        with version_last():
+            if job.kind == RunKind.PUBLISH:
+                self._publish(release, part, approvers, actor)
+            else:
+                self._undo(release, part, actor)
+        job.is_applied = True
+
+    def refuse_part(self, job: ReleaseRun, part: Sequence[ReleaseItem], why: str) -> bool:
+        ReleaseItem.objects.bulk_update(part, ["failure"], batch_size=100)
+        return False
+
+    def on_end(self, job: ReleaseRun, actor: Actor | None) -> None:
+        if job.is_applied:
+            return
+        release = lock_release(job.release_id)
+        is_undo = job.kind == RunKind.UNDO
+        release.state = ReleaseState.PUBLISHED if is_undo else ReleaseState.FAILED
+        release.failure = job.why
+        release.save()
+        maker = Actor(user=job.by if job.by is not None else SYSTEM, via="system")
+        record_event("release.failed", release, actor or maker, what=job.kind, reason=job.why)
+
+    def _approvers(
+        self, job: ReleaseRun, part: Sequence[ReleaseItem], actor: Actor
+    ) -> dict[int, Actor]:
+        """Return in whose name each item goes live. One query."""
+        if not job.is_scheduled:
+            return {item.pk: actor for item in part}
+        rows = ReleaseItem.objects.filter(pk__in=[item.pk for item in part])
+        people = {item.pk: item.approved_by for item in rows.select_related("approved_by")}
+        return {pk: replace(actor, user=user) for pk, user in people.items() if user is not None}
+
+    def _check(
+        self, job: ReleaseRun, part: Sequence[ReleaseItem], approvers: dict[int, Actor]
+    ) -> None:
+        lock_objects(part)
+        if job.kind == RunKind.UNDO:
+            found = find_changed_since(part)
+        else:
+            found = find_conflicts(part)
+            for item in part:
+                if item.pk not in found:
+                    found |= _judge_one(item, approvers.get(item.pk))
+        for item in part:
+            item.failure = found.get(item.pk, "")
+        ReleaseItem.objects.bulk_update(part, ["failure"])
+
+    def _publish(
+        self,
+        release: Release,
+        items: Sequence[ReleaseItem],
+        approvers: dict[int, Actor],
+        actor: Actor,
+    ) -> None:
+        for item in items:
+            with _named_in_errors(items, item):
+                approver = approvers.get(item.pk)
+                if approver is None:
+                    raise _account_deleted()
+                item.before = {**KINDS[item.kind].apply(item, approver)}
+        for kind, of_kind in by_kind(items).items():
+            # After all items: one of them may have changed the object of another.
+            versions = kind.versions({item.object_id for item in of_kind})
+            for item in of_kind:
+                item.before["version"] = versions.get(item.object_id)
+        ReleaseItem.objects.bulk_update(items, ["before"], batch_size=100)
+        release.state, release.failure = ReleaseState.PUBLISHED, ""
+        release.published_at, release.published_by_name = timezone.now(), actor.user.username
+        release.save()
+        record_event("release.published", release, actor)
+
+    def _undo(self, release: Release, items: Sequence[ReleaseItem], actor: Actor) -> None:
+        # Again, under the locks.
+        if found := find_changed_since(items):
+            raise conflict_of(items, found)
+        for item in reversed(items):
+            with _named_in_errors(items, item):
+                KINDS[item.kind].undo(item, actor)
+        release.state, release.failure = ReleaseState.UNDONE, ""
+        release.save()
+        record_event("release.undone", release, actor)
+
+
+RELEASE_RUNS: Final = ReleaseRunner()
+
+
+def publish_release(*, release_id: UUID | str, actor: Actor) -> ReleaseRun:
+    """Make all items of a release live, or none. A small release is live on return, a worker does a large one.
+
+    Raises `NotAllowed`, `RuleViolation` (`empty_release`), and `ReleaseConflict` with the items that stop it.
+    """
+    actor.require_session("publish a release")
+    actor.require(MANAGE)
+    with transaction.atomic():
+        release = lock_release(release_id)
+        require_editable(release)
+        items = list(release.items.all())
+        if not items:
+            raise RuleViolation(_("This release has no items."), code="empty_release")
+        require_ready(items, actor)
+        release.at, release.time_zone = None, ""
+        run = _create_run(release, RunKind.PUBLISH, actor, len(items))
+    return _begin(run)
+
+
+def undo_release(*, release_id: UUID | str, actor: Actor) -> ReleaseRun:
+    """Restore what was live before a release: all of it, or nothing if one item was changed since.
+
+    Raises `NotAllowed`, and `Conflict` (`not_published`, or `release_conflict` with the items).
+    """
+    actor.require_session("undo a release")
+    actor.require(MANAGE)
+    with transaction.atomic():
+        release = lock_release(release_id)
+        if release.state != ReleaseState.PUBLISHED:
+            message = _("Only a release that has gone live can be undone.")
+            raise Conflict(message, code="not_published")
+        items = list(release.items.all())
+        for kind in by_kind(items):
+            actor.require(kind.undo_permission)
+        if found := find_changed_since(items):
+            raise conflict_of(items, found)
+        run = _create_run(release, RunKind.UNDO, actor, len(items))
+    return _begin(run)
+
+
+def find_due_releases(moment: datetime) -> list[DueWork]:
+    """Return the releases whose time has come. One query."""
+    rows = Release.objects.filter(state=ReleaseState.SCHEDULED, at__lte=moment)
+    return [
+        DueWork(at, f"the release {pk}", partial(_run_due, pk))
+        for pk, at in rows.values_list("pk", "at")
+        if at is not None
+    ]
+
+
+def _run_due(release_id: UUID) -> bool:
+    """Start a release whose time has come. Return True unless it failed."""
+    with transaction.atomic():
+        # Again under the lock: another process may have started, changed or deleted it.
+        rows = Release.objects.select_for_update(of=("self",), no_key=True)
+        release = rows.select_related("scheduled_by").filter(pk=release_id).first()
+        now = timezone.now()
+        if (
+            release is None
+            or release.state != ReleaseState.SCHEDULED
+            or release.at is None
+            or release.at > now
+        ):
+            return False
+        total = release.items.count()
+        if release.scheduled_by is None or not total:
+            reason = _account_deleted() if total else RuleViolation(_("The release has no items."))
+            release.state, release.failure = ReleaseState.FAILED, reason.message
+            release.save()
+            user = release.scheduled_by if release.scheduled_by is not None else SYSTEM
+            actor = Actor(user=user, via="system")
+            record_event(
+                "release.failed",
+                release,
+                actor,
+                what=str(RunKind.PUBLISH.value),
+                reason=reason.message,
+            )
+            return False
+        actor = Actor(user=release.scheduled_by, via="system")
+        run = _create_run(release, RunKind.PUBLISH, actor, total)
+    return RELEASE_RUNS.begin(run, at_once=total <= MAX_IN_REQUEST).state != JobState.FAILED
+
+
+def _create_run(release: Release, kind: RunKind, actor: Actor, total: int) -> ReleaseRun:
+    release.state, release.failure = ReleaseState.RUNNING, ""
+    release.save()
+    release.items.update(failure="")
+    return RELEASE_RUNS.create(actor, release=release, kind=kind, total=total, via=actor.via)
+
+
+def _begin(run: ReleaseRun) -> ReleaseRun:
+    run = RELEASE_RUNS.begin(run, at_once=run.total <= MAX_IN_REQUEST)
+    if run.state == JobState.FAILED:
+        items = list(ReleaseItem.objects.filter(release=run.release_id))
+        failed = {item.pk: item.failure for item in items if item.failure}
+        raise conflict_of(items, failed) if failed else ReleaseConflict(run.why)
+    return run
+
+
+def _judge_one(item: ReleaseItem, approver: Actor | None) -> Conflicts:
+    if approver is None:
+        return {item.pk: _account_deleted().message}
+    return judge([item], approver)
+
+
+def _account_deleted() -> RuleViolation:
+    message = _("The account of the person who scheduled this was deleted.")
+    return RuleViolation(message, code="account_deleted")
+
+
+@contextmanager
+def _named_in_errors(items: Sequence[ReleaseItem], item: ReleaseItem) -> Iterator[None]:
+    """Turn errors of the item into one that names it, and note it in the item."""
+    try:
+        yield
+    except CmsError as error:
+        item.failure = error.message
+        raise conflict_of(items, {item.pk: error.message}) from error

@@ -1,0 +1,200 @@
+"""The calendar: what it lists, for whom, and within which bounds."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from content.layers.schedule import schedule_approval
+from content.models import Layer, Post
+from proofroom.core.content_scope import ContentScope
+from proofroom_apps.comments.services import comment_on_asset, comment_on_post
+from proofroom_apps.releases.services import add_item, create_release
+from tests import make
+from tests.api.refusals import refused
+from tests.api_client import ApiClient
+from tests.releases.scenes import digest_of
+
+pytestmark = pytest.mark.django_db
+
+MONTH = "from=2099-01-01&to=2099-01-31"
+
+
+def on(day: int, hour: int = 9) -> datetime:
+    return datetime.fromisoformat(f"2099-01-{day:02}T{hour:02}:00:00+00:00")
+
+
+def entries(query: str = MONTH, *, by: str = "editor") -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = ApiClient(by).read(f"/api/calendar?{query}")["data"]
+    return rows
+
+
+def kinds(query: str = MONTH, *, by: str = "editor") -> list[tuple[str, str]]:
+    return [(row["kind"], row["title"]) for row in entries(query, by=by)]
+
+
+def full_month() -> dict[str, Any]:
+    """Plan one of each kind, a day apart."""
+    editor = make.actor("editor")
+    planned = make.post("Planned", slug="planned", status="draft")
+    Post.objects.filter(pk=planned.pk).update(publish_at=on(2))
+    ending = make.post("Ending", slug="ending")
+    Post.objects.filter(pk=ending.pk).update(unpublish_at=on(3))
+    changed = make.post("Changed", slug="changed")
+    make.staged(changed, {"excerpt": "New"}, layer=Layer.REVIEW)
+    schedule_approval(post_id=changed.pk, actor=editor, digest=digest_of(changed), at=on(4))
+    release = create_release(name="Launch", actor=editor, at=on(5), time_zone="UTC")
+    drafted = make.post("Drafted", slug="drafted", status="draft")
+    add_item(release_id=release.pk, kind="post", object_id=drafted.pk, actor=editor)
+    comment_on_post(post_id=changed.pk, body="Check", actor=editor, due_at=on(6), assignee="admin")
+    comment_on_asset(asset_id=make.image("cup.png").pk, body="Dark", actor=editor, due_at=on(7))
+    return {"planned": planned, "changed": changed, "release": release}
+
+
+ALL = [
+    ("publication", "Planned"),
+    ("expiry", "Ending"),
+    ("publication", "Changed"),
+    ("release", "Launch"),
+    ("due", "Changed"),
+    ("due", "cup.png"),
+]
+
+
+def test_all_kinds_are_listed_in_order_of_time() -> None:
+    scene = full_month()
+
+    assert kinds() == ALL
+    rows = entries()
+    assert [row["at"][:10] for row in rows] == [f"2099-01-0{day}" for day in range(2, 8)]
+    assert rows[0]["id"] == rows[0]["postId"] == str(scene["planned"].pk)
+    assert rows[2]["postId"] == str(scene["changed"].pk) != rows[2]["id"]
+    assert (rows[3]["id"], rows[3]["postId"]) == (str(scene["release"].pk), None)
+
+
+def test_past_publications_are_listed() -> None:
+    post = make.post("Published", slug="published")
+    Post.objects.filter(pk=post.pk).update(published_at="2001-01-05T09:00:00Z")
+
+    assert kinds("from=2001-01-01&to=2001-01-31") == [("publication", "Published")]
+
+
+def test_the_end_is_not_part_of_the_period_but_its_day_is() -> None:
+    full_month()
+
+    assert kinds("from=2099-01-02&to=2099-01-02") == ALL[:1]
+    assert kinds("from=2099-01-02T09:00:00Z&to=2099-01-03T09:00:00Z") == ALL[:1]
+    assert kinds("from=2099-01-02T09:00:01Z&to=2099-01-03T09:00:00Z") == []
+
+
+def test_it_is_narrowed_by_type_language_and_person() -> None:
+    full_month()
+    page = make.post("Page", slug="page", type="page", status="draft")
+    Post.objects.filter(pk=page.pk).update(publish_at=on(8))
+
+    assert kinds(f"{MONTH}&type=page") == [("publication", "Page")]
+    # A release is listed with the type of its posts, a file has none.
+    assert kinds(f"{MONTH}&type=blog") == ALL[:5]
+    assert kinds(f"{MONTH}&locale=de") == []
+    admin = make.user("admin").pk
+    assert kinds(f"{MONTH}&person={make.user('editor').pk}") == [
+        ("publication", "Changed"),
+        ("release", "Launch"),
+    ]
+    assert ("due", "Changed") in kinds(f"{MONTH}&person={admin}")
+    assert ("release", "Launch") not in kinds(f"{MONTH}&person={admin}")
+
+
+def test_who_may_not_manage_releases_does_not_see_them() -> None:
+    full_month()
+
+    assert kinds(by="translator") == [row for row in ALL if row[0] != "release"]
+
+
+def test_posts_outside_of_the_readers_part_are_left_out() -> None:
+    full_month()
+    german = make.post("Deutsch", slug="deutsch", locale="de", status="draft")
+    Post.objects.filter(pk=german.pk).update(publish_at=on(9))
+    make.site_role("limited", "posts.view", scope=ContentScope(locales=frozenset({"de"})))
+
+    assert kinds(by="limited") == [("publication", "Deutsch")]
+
+
+def test_deleted_posts_and_resolved_threads_are_left_out() -> None:
+    scene = full_month()
+    Post.objects.filter(pk=scene["planned"].pk).update(deleted_at=on(1))
+    for row in entries():
+        if row["kind"] == "due":
+            ApiClient("editor").write("PATCH", f"/api/comments/{row['id']}", {"status": "resolved"})
+
+    assert kinds() == ALL[1:4]
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("form=2099-01-01", "form"),
+        ("from=soon", "from"),
+        ("to=9999-99-99", "to"),
+        ("from=2099-01-01&to=2099-12-31", "to"),
+        ("from=9999-12-31T23:00:00Z", "from"),
+        (f"{MONTH}&type=poem", "type"),
+        (f"{MONTH}&locale=xx", "locale"),
+        (f"{MONTH}&person=me", "person"),
+        (f"{MONTH}&person=9999999999999999999999", "person"),
+    ],
+)
+def test_a_wrong_query_is_refused(query: str, field: str) -> None:
+    refused("GET", f"/api/calendar?{query}", None, 422, "invalid", field)
+
+
+def test_a_period_with_too_much_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofroom_apps.calendar.entries.MAX_ENTRIES", 3)
+    full_month()
+
+    refused("GET", f"/api/calendar?{MONTH}", None, 422, "too_many", "to")
+
+
+def test_the_month_page_shows_links_by_day_in_the_readers_zone() -> None:
+    scene = full_month()
+    client = Client()
+    client.force_login(make.user("editor"))
+    client.cookies["admin_time_zone"] = "Pacific/Auckland"
+
+    shown = client.get("/admin/calendar/?month=2099-01").content.decode()
+
+    assert "January 2099" in shown
+    assert "Times in Pacific/Auckland<" in shown
+    assert f"/admin/proofroom_releases/release/{scene['release'].pk}/change/" in shown
+    # Nine in the morning in UTC is late in the evening there.
+    day = shown[shown.index('datetime="2099-01-02"') : shown.index('datetime="2099-01-03"')]
+    assert "Planned" in day
+    assert "10 p.m." in day
+
+
+@pytest.mark.parametrize("month", ["", "soon", "0001-01", "9999-12", "2099-13", "1970-01"])
+def test_a_wrong_month_shows_the_current_one(month: str) -> None:
+    client = Client()
+    client.force_login(make.user("translator"))
+
+    assert client.get("/admin/calendar/", {"month": month}).status_code == 200
+
+
+def test_it_takes_as_many_queries_for_many_entries() -> None:
+    full_month()
+    client = ApiClient("editor")
+    client.read(f"/api/calendar?{MONTH}")
+    with CaptureQueriesContext(connection) as few:
+        client.read(f"/api/calendar?{MONTH}")
+    posts = [make.post("More", slug=f"more-{n}", status="draft") for n in range(20)]
+    Post.objects.filter(pk__in=[post.pk for post in posts]).update(publish_at=on(20))
+
+    with CaptureQueriesContext(connection) as many:
+        assert len(client.read(f"/api/calendar?{MONTH}")["data"]) == len(ALL) + 20
+
+    assert len(many) == len(few)

@@ -1,0 +1,97 @@
+"""The iCalendar feed: its secret address, whose rights count, and its text."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from urllib.parse import urlsplit
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from content.models import Post
+from proofroom.core.models import Event
+from proofroom_apps.calendar.models import CalendarFeed
+from tests import make
+from tests.api_client import ApiClient
+
+pytestmark = pytest.mark.django_db
+
+
+def renew(by: str = "editor") -> str:
+    url: str = ApiClient(by).write("POST", "/api/calendar/feed")["url"]
+    return urlsplit(url).path
+
+
+def planned(title: str = "Planned") -> Post:
+    post = make.post(title, slug="planned", status="draft")
+    Post.objects.filter(pk=post.pk).update(publish_at=timezone.now() + timedelta(days=2))
+    return post
+
+
+def test_the_address_shows_what_its_user_sees_without_a_login() -> None:
+    post = planned()
+    assert ApiClient("editor").read("/api/calendar/feed") == {"url": None}
+    address = renew()
+    assert urlsplit(ApiClient("editor").read("/api/calendar/feed")["url"]).path == address
+
+    answer = Client().get(address)
+
+    assert answer["Content-Type"] == "text/calendar; charset=utf-8"
+    assert answer["Cache-Control"] == "no-store"
+    lines = answer.content.decode().split("\r\n")
+    assert (lines[0], lines[-2:]) == ("BEGIN:VCALENDAR", ["END:VCALENDAR", ""])
+    assert "SUMMARY:Publication: Planned" in lines
+    text = answer.content.decode().replace("\r\n ", "")
+    assert f"/admin/content/post/{post.pk}/change/" in text
+    assert re.search(r"\nDTSTART:\d{8}T\d{6}Z\r\n", text)
+
+
+def test_a_renewed_address_replaces_the_former_one() -> None:
+    former, present = renew(), renew()
+
+    assert [Client().get(each).status_code for each in (former, present)] == [404, 200]
+    assert Event.objects.filter(name="calendar.feed-renewed").count() == 2
+
+
+def test_a_copy_of_the_table_opens_no_feed() -> None:
+    renew()
+    nonce = CalendarFeed.objects.get().nonce
+
+    for secret in (nonce, f"{nonce}{'0' * 64}", "x", "0" * 96, "ü" * 96):
+        assert Client().get(f"/calendar/{secret}.ics").status_code == 404
+
+
+@pytest.mark.parametrize("column", [{"is_active": False}, {"role": "nobody"}])
+def test_the_feed_ends_with_the_rights_of_its_user(column: dict[str, object]) -> None:
+    address, editor = renew(), make.user("editor")
+    type(editor).objects.filter(pk=editor.pk).update(**column)
+
+    assert Client().get(address).status_code == 404
+
+
+def test_hostile_titles_add_no_lines() -> None:
+    planned("Tea; coffee, \\ milk BEGIN:VEVENT " + "ü" * 120)
+    answer = Client().get(renew())
+
+    assert all(len(line) <= 75 for line in answer.content.split(b"\r\n"))
+    text = answer.content.decode().replace("\r\n ", "")
+    assert "SUMMARY:Publication: Tea\\; coffee\\, \\\\ milk BEGIN:VEVENT " + "ü" * 120 in text
+    assert text.count("\r\nBEGIN:VEVENT\r\n") == 1
+
+
+def test_the_page_of_the_calendar_makes_the_address() -> None:
+    client = Client()
+    client.force_login(make.user("translator"))
+    assert "Create address" in client.get("/admin/calendar/").content.decode()
+
+    answer = client.post("/admin/calendar/", follow=True)
+
+    found = re.search(r'id="feed-url" value="([^"]+)"', answer.content.decode())
+    assert found is not None
+    assert Client().get(urlsplit(found[1]).path).status_code == 200
+
+
+def test_a_post_is_no_safe_request() -> None:
+    assert Client().post(renew()).status_code == 405
