@@ -28,6 +28,7 @@ class AgentsConfig(AppConfig):
         from agents_app.runs import allowed_fields, ownership, retention, triggers, undo
         from agents_app.runs.leak_prevention import agent_api_keys
         from agents_app.runs.queries import read_run_metrics, run_input_texts
+        from agents_app.step_runs import subscribe_to_steps
         from content.inbox.judgement import change_sources
         from proofroom.core import redaction
         from proofroom.core.admin.navigation import (
@@ -48,6 +49,7 @@ class AgentsConfig(AppConfig):
         triggers.subscribe_triggers()
         reactions.subscribe_reactions()
         subscribe_to_mentions()
+        subscribe_to_steps()
         ownership.register_write_guard()
         retention.register_run_forgetting()
         undo.register_undo_log()

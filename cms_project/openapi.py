@@ -107,6 +107,8 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "FormFieldType": "forms.fields.FIELD_TYPES",
         "NotificationKind": "proofroom.notifications.notification_types.Category.values",
         "PassageState": ["found", "removed"],
+        "StepState": ["waiting", "open", "done"],
+        "StepKind": ["role", "person", "agent", "guest"],
         "CommentStatus": "proofroom_apps.comments.models.CommentStatus.values",
         "FeedbackStatus": "proofroom_apps.feedback.models.FeedbackStatus.values",
         "PersonalDataAction": "proofroom_apps.privacy.models.RequestAction.values",

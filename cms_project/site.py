@@ -162,6 +162,8 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
         from proofroom_apps.editorial.translations.matrix import translations
         from proofroom_apps.editorial.translations.xliff_page import xliff
+        from proofroom_apps.steps.absence_page import absence
+        from proofroom_apps.steps.admin import post_steps
         from seo.admin.search_engines import address_trace, search_engines
 
         site_urls: list[URLPattern | URLResolver] = [
@@ -183,6 +185,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(disconnect_client),
                 name="oauth-disconnect",
             ),
+            path("account/absence/", self.admin_view(absence), name="absence"),
             path("account/sessions/", self.admin_view(sessions), name="sessions"),
             path("notifications/", self.admin_view(notifications), name="notifications"),
             path(
@@ -252,6 +255,11 @@ class CmsAdminSite(admin.AdminSite):
                 name="file-comments",
             ),
             path("calendar/", self.admin_view(calendar), name="calendar"),
+            path(
+                "content/post/<uuid:post_id>/steps/",
+                self.admin_view(post_steps),
+                name="content_post_steps",
+            ),
             path("system/", self.admin_view(system), name="system"),
             path("approval/", self.admin_view(shared_approval), name="shared-approval"),
             path(

@@ -43,6 +43,7 @@ APPS = (
     "proofroom_apps.comments",
     "proofroom_apps.releases",
     "proofroom_apps.calendar",
+    "proofroom_apps.steps",
     "proofroom_apps.privacy",
     "content",
     "proofroom_apps.website",

@@ -37,6 +37,7 @@ from proofroom.definitions import (
     validate_custom_fields,
     validate_props,
 )
+from proofroom.definitions.step import step_problems
 
 _COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]]] = {
     "text": (models.CharField, models.TextField),
@@ -214,6 +215,8 @@ def _type_reasons(post_type: type[PostType]) -> Iterator[Reason]:
             yield f"there is no module {name!r}", _known(modules.names()), "E016"
     for problem in unknown_levels(post_type.name):
         yield problem, "Mend the levels in checks.", "E023"
+    for problem in step_problems(post_type.steps):
+        yield problem, "Mend the entries of steps.", "E026"
     for name in post_type.filterable:
         if name not in POST_FILTERS:
             yield f"filterable names {name!r}", _known(list(POST_FILTERS)), "E024"

@@ -35,6 +35,8 @@ TOPICS: Final = {
     "content_post_checks": "admin/checks",
     "content_post_comments": "admin/comments",
     "file-comments": "admin/comments",
+    "content_post_steps": "admin/steps",
+    "absence": "admin/steps#while-you-are-away",
     "content_post_previews": "admin/structure#preview-links",
     "content_post_translate": "admin/translations#a-translation-beside-its-source",
     "content_post_translations": "admin/variations",

@@ -29,6 +29,7 @@ from content.models import ModuleInstance, Post, PostModule
 from content.modules.global_modules import changed_prop_names, global_document
 from content.post_checks.results import require_live_change
 from content.rules import check_changes
+from content.rules.publication_gates import before_live_edit
 from content.rules.references import PropsChange, check_props
 from content.store import post_repository
 from content.store.content_links import update_global_links
@@ -114,6 +115,7 @@ def _edit_and_validate(
             return before, []
         after = check_changes(post=post, before=before, after=wanted, actor=actor)
         require_live_change([(post, before, after)])
+        before_live_edit(post, before, after)
     except RuleViolation as error:
         # Errors of modules already name the module in their path.
         own = {path for path in error.details if path.startswith("modules.")}

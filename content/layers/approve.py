@@ -17,6 +17,7 @@ from content.layers.selection import Selection, require_unchanged
 from content.models import Post, Revision
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
+from content.rules.publication_gates import before_approval, changes_approved
 from content.store.digest import read_digest
 from content.store.layer_state import (
     Layers,
@@ -53,6 +54,8 @@ def require_approvable(
     document = check_changes(
         post=post, before=layers.live, after=document, actor=actor, is_handed_on=True
     )
+    taken = set(selection.paths)
+    before_approval(post, [change for change in layers.review.changes if change.path in taken])
     return Approval(layers, selection, document)
 
 
@@ -99,4 +102,5 @@ def approve(
         review, post, document, selection.rest, review.marks, actor.user.pk, above=[above]
     )
     settle(post, document, [review_draft, above] if above is not None else [review_draft])
+    changes_approved(post, layers.live)
     return post, revision

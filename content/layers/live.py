@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
@@ -18,6 +19,7 @@ from content.models import ModuleInstance, Post, PostModule, Provenance, Revisio
 from content.paths.tree_changes import Following, check_below, update_descendant_paths
 from content.post_checks.results import require_live_change, require_publishable
 from content.rules.check import check_parent, unique_constraint_error
+from content.rules.publication_gates import before_live_edit, before_publication
 from content.store import post_repository, search
 from content.store.content_links import update_live_links
 from content.store.field_values import update_field_values
@@ -50,6 +52,9 @@ from proofroom.core.database.inserts import insert_rows, upsert_rows
 from proofroom.core.errors import invalid
 from proofroom.core.json import JsonObject
 
+_WITHOUT_GATE: Final = frozenset({"approved", "promoted"})
+"""Reasons of live writes whose content has passed a gate before."""
+
 
 def write_live(
     *,
@@ -81,10 +86,13 @@ def write_live(
     if "post.publishAt" in changes.paths and after.fields.get("publishAt") is not None:
         actor.require(PUBLISH)
         require_publishable(post, after)
+        before_publication(post, lambda: after)
     if "post.unpublishAt" in changes.paths:
         # To remove the time keeps the post on the site for longer.
         actor.require(PUBLISH)
     require_live_change([(post, before, after)])
+    if reason not in _WITHOUT_GATE:
+        before_live_edit(post, before, after)
     if has_revision is None:
         has_revision = post.revisions.filter(version=post.version).exists()
     # Without a revision, the current version could not be restored.
@@ -254,6 +262,8 @@ def write_many(
         return
     rewrites = [(item.post, item.before, item.after) for item in written]
     require_live_change(rewrites)
+    for rewrite in rewrites:
+        before_live_edit(*rewrite)
     _add_missing_revisions(written)
     for item in written:
         item.post.version += 1

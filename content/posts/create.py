@@ -24,6 +24,7 @@ from content.posts.publication_date import check_published_at
 from content.rules import check_changes
 from content.rules.check import translation_taken, unique_constraint_error
 from content.rules.place_scope import require_kind_in_scope, require_place_in_scope
+from content.rules.publication_gates import before_publication
 from content.store import lane, post_repository, search
 from content.store.content_links import update_live_links
 from content.store.document_edits import patch_fields, seed_group
@@ -137,6 +138,7 @@ def create_post(
         record_source(post, source, document, pair_modules(source, document))
     if status == Status.PUBLISHED or document.fields.get("publishAt") is not None:
         require_publishable(post, document)
+        before_publication(post, lambda: document)
     record_created(post, changes, actor, source=translation_of)
     return post
 

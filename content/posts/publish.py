@@ -15,6 +15,7 @@ from content.layers.live import tags_of
 from content.models import Post, QueuedChange, Status
 from content.post_checks.registry import blocking_checks
 from content.post_checks.results import require_publishable
+from content.rules.publication_gates import before_publication
 from content.store import post_repository
 from content.store.layer_state import event_payload, lock_post
 from content.store.post_paths import check_paths_are_free, path_for, set_path
@@ -85,6 +86,8 @@ def move_status(
     actor.require(status_permission(status))
     if status == Status.PUBLISHED and blocking_checks(post.type):
         require_publishable(post, post_repository.load(post))
+    if status == Status.PUBLISHED:
+        before_publication(post, lambda: post_repository.load(post))
     if status != Status.PUBLISHED:
         stop(post, actor)
         stop_variations(post, actor)

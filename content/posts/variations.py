@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 
 from content.document.document import CUSTOM_PREFIX, PostDocument
 from content.layers.live import write_live
-from content.models import CopyOrigin, Post
+from content.models import CopyOrigin, Post, Status
 from content.models.post import VARIATION_MAX, VARIATION_PATTERN
 from content.posts.create import empty_document, insert, new_row, record_created
 from content.rules import check_changes
@@ -21,7 +21,12 @@ from content.store import post_repository
 from content.store.arms import ORIGINAL
 from content.store.duplicate import COPIED_FIELDS, copied_fields, copy_modules
 from content.store.layer_state import check_version, lock_post, settle
-from content.store.traffic import check_weight, lock_variation, stop_variations
+from content.store.traffic import (
+    before_variation_starts,
+    check_weight,
+    lock_variation,
+    stop_variations,
+)
 from content.store.translation_status import record_source
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, RuleViolation, invalid
@@ -123,6 +128,8 @@ def promote_variation(
     except Conflict as error:
         details = {"variationVersion": [error.message]}
         raise Conflict(error.message, code=error.code, details=details) from None
+    if original.status == Status.PUBLISHED:
+        before_variation_starts(winner)
     before = post_repository.load(original)
     after = document_after_promotion(winner, before)
     after = check_changes(post=original, before=before, after=after, actor=actor, taken_over=after)

@@ -58,11 +58,13 @@ from proofroom.definitions.post_type import (
     find_post_type,
     find_taxonomy,
     post_types,
+    steps_of,
     taxonomies,
     translatable_custom_fields,
     validate_custom_fields,
 )
 from proofroom.definitions.props import Prop, props_of
+from proofroom.definitions.step import Step
 
 __all__ = [
     "MOST_LISTED",
@@ -93,6 +95,7 @@ __all__ = [
     "Scope",
     "Select",
     "SeoDefaults",
+    "Step",
     "Taxonomy",
     "TaxonomyReference",
     "TaxonomyUse",
@@ -115,6 +118,7 @@ __all__ = [
     "own_scope",
     "post_types",
     "props_of",
+    "steps_of",
     "taxonomies",
     "text_of",
     "translatable_custom_fields",

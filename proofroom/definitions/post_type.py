@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypedDict
@@ -13,6 +13,7 @@ from proofroom.definitions import validation
 from proofroom.definitions.fields import ModuleProps
 from proofroom.definitions.module import Module, excluded_because, modules
 from proofroom.definitions.props import Prop, defaults, json_schema, props_of, words_of
+from proofroom.definitions.step import Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,8 @@ class PostType:
     """Fields of posts that lists of the delivery API can filter and order by. Custom fields have a setting for it."""
     checks: ClassVar[Mapping[str, CheckLevel]] = {}
     """Levels of checks of posts by name; the others have their own default."""
+    steps: ClassVar[Sequence[Step]] = ()
+    """Editorial steps that must be done before content is approved or published, in order."""
     reading_ease: ClassVar[float | None] = None
     """Lowest reading ease that the check `readingLevel` accepts, 0 (hard) to 100 (easy); None is the usual one."""
     CustomFields: ClassVar[type[ModuleProps]] = ModuleProps
@@ -100,6 +103,12 @@ def find_post_type(name: str) -> type[PostType]:
             "post type", name, post_types.names(), code="unknown_post_type", field="type"
         )
     return found
+
+
+def steps_of(post_type: str) -> Sequence[Step]:
+    """Return the editorial steps of a type. A removed type has none."""
+    definition = post_types.get(post_type)
+    return definition.steps if definition is not None else ()
 
 
 def validate_custom_fields(post_type: str, values: Mapping[str, Json]) -> JsonObject:

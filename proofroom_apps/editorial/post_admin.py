@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,7 +38,7 @@ from proofroom_apps.editorial.post_editor.views import (
 from proofroom_apps.editorial.posts.bulk_actions import ACTIONS
 from proofroom_apps.editorial.posts.comments import comments
 from proofroom_apps.editorial.posts.copy_page import copy_pages
-from proofroom_apps.editorial.posts.extensions import ListAction, list_actions
+from proofroom_apps.editorial.posts.extensions import ListAction, list_actions, list_filters
 from proofroom_apps.editorial.posts.list_columns import PostTypeFilter
 from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
@@ -140,6 +140,9 @@ class PostAdmin(ListAdmin[Post]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Post]:
         found = super().get_queryset(request).filter(ALIVE_CONDITION)
         return visible_to(found, actor_of(request))
+
+    def get_list_filter(self, request: HttpRequest) -> Sequence[Any]:
+        return [*self.list_filter, *list_filters()]
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostChangeList]:
         return PostChangeList

@@ -47,6 +47,7 @@ from proofroom_apps.editorial.inbox.queue_rows import (
     place_of,
     risk_word,
 )
+from proofroom_apps.editorial.inbox.sections import show_sections
 from proofroom_apps.editorial.posts.authors import client_names
 from proofroom_apps.editorial.posts.extensions import describe_runs
 from proofroom_apps.editorial.posts.post_pages import page
@@ -132,6 +133,7 @@ def _show(
             (LAYERS[name], inbox_url("inbox-all", **{**query, "layer": name})) for name in names
         ]
     context = {
+        "sections": show_sections(request) if not asked.is_narrowed and found.number == 1 else [],
         "shared_waiting": waiting_lines(request) if has_shared and found.number == 1 else [],
         "alt_texts": alt_text_lines(request) if has_alt_texts and found.number == 1 else [],
         "lines": build_queue_rows(request, found, words=words),

@@ -29,6 +29,7 @@ from content.posts.presence import close_editor, list_open_editors, mark_editing
 from content.posts.publication_date import UNCHANGED, PublishedAt
 from content.presenters.cards import ChangeCard, cards_between
 from content.rules.check import clean_changes
+from content.rules.publication_gates import STEPS_OPEN
 from content.store.layer_state import check_version
 from content.store.traffic import running_variations
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
@@ -191,8 +192,8 @@ def save(
             # Shown in the dialog that is open. Only a publication after the expiry concerns the other date.
             key = SCHEDULE if do == "schedule" and key == EXPIRY else key
             errors.setdefault(key, []).extend(sentences)
-        # Failed checks can concern more than fields, such as links from other pages.
-        is_shown = not errors or error.code == CHECKS_FAILED
+        # Failed checks can concern more than fields, such as links from other pages. Steps concern none.
+        is_shown = not errors or error.code in (CHECKS_FAILED, STEPS_OPEN)
         more = {"problem": error.message if is_shown else ""}
         return refused(frame, sheet, errors=errors, more=more, sent=True, status=error.status)
     if (copy := copy_key(request)) is not None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
+from uuid import UUID
 
+from django.contrib.admin import SimpleListFilter
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
+from content.layers import Layers
 from content.models import Post
 from proofroom.core.hooks import ExtensionPoint
 
@@ -23,6 +26,14 @@ class PostTab:
     label: str
     url: str
     count: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PostBadge:
+    """A linked word beside a post in the list."""
+
+    label: str
+    url: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +143,10 @@ class PostPagesExtension:
         """
         return None
 
+    def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
+        """Return HTML to show above the changes in a review, empty without notices."""
+        return SafeString()
+
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         """Return a function that lists the links beside a field without a query. Called once for a form."""
         return lambda place: ()
@@ -139,6 +154,14 @@ class PostPagesExtension:
     def list_actions(self) -> Iterable[ListAction]:
         """Return actions on the selected posts of the list."""
         return ()
+
+    def list_filters(self) -> Sequence[type[SimpleListFilter]]:
+        """Return filters of the list of posts. A filter without choices is not shown."""
+        return ()
+
+    def list_badges(self, types: Mapping[UUID, str]) -> Mapping[UUID, PostBadge]:
+        """Return the badges of posts in the list, by id. `types`: the type of each post. At most one query."""
+        return {}
 
     def describe_runs(self, request: HttpRequest, ids: Sequence[str]) -> Mapping[str, RunView]:
         """Return the runs with these ids. At most one query, however many ids."""
@@ -175,6 +198,11 @@ def take_accepted(
     return next((answer for answer in answers if answer is not None), None)
 
 
+def review_notices(request: HttpRequest, layers: Layers) -> list[SafeString]:
+    added = [each.review_notices(request, layers) for each in post_pages_extensions]
+    return [html for html in added if html]
+
+
 def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:
     return [tab for each in post_pages_extensions for tab in each.tabs(request, post)]
 
@@ -205,6 +233,18 @@ def field_actions(request: HttpRequest, post: Post) -> FieldActions:
 
 def list_actions() -> list[ListAction]:
     return [action for each in post_pages_extensions for action in each.list_actions()]
+
+
+def list_filters() -> list[type[SimpleListFilter]]:
+    return [found for each in post_pages_extensions for found in each.list_filters()]
+
+
+def list_badges(types: Mapping[UUID, str]) -> dict[UUID, PostBadge]:
+    """Return the badge of each post that has one, by id. Of several the last one counts."""
+    found: dict[UUID, PostBadge] = {}
+    for each in post_pages_extensions:
+        found |= each.list_badges(types)
+    return found
 
 
 def translation_run_url(request: HttpRequest, post: Post) -> str:

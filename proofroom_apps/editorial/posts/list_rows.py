@@ -29,6 +29,7 @@ from proofroom.core.i18n.ages import age_html
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.row_templates import cached_stamp
+from proofroom_apps.editorial.posts.extensions import PostBadge, list_badges
 from proofroom_apps.editorial.posts.post_pages import post_url, with_proposed_titles
 
 _PICTURE: Final = ("filename", "file", "mime", "width", "height", "variants", "alt_text")
@@ -162,7 +163,7 @@ class PostChangeList(ViewChangeList):
 
     @property
     def rows(self) -> SafeString:
-        """The rows as HTML. At most one query, for pictures.
+        """The rows as HTML. At most one query for pictures, and one for each app that adds badges.
 
         Django renders each cell through five functions and reverses each link. Here each kind of row is rendered
         once, and its texts are replaced for each row.
@@ -182,15 +183,17 @@ class PostChangeList(ViewChangeList):
         )
         states = {one: status_label(one) for one in (*Status.values, UNPUBLISHED)}
         pictures = load_pictures(self.result_list)
+        badges = list_badges({post.pk: post.type for post in self.result_list})
         # Translate labels once; many rows share them.
         type_of, language_of = cache(type_label), cache(language_name)
         rows, menus = (
             cached_stamp("admin/posts/list_row.html"),
             cached_stamp("admin/posts/row_menu.html"),
         )
-        found = []
+        found, no_badge = [], PostBadge("", "")
         for post in self.result_list:
             picture = pictures.get(post.pk)
+            badge = badges.get(post.pk, no_badge)
             picture_url = media_view(picture).url if picture is not None else ""
             menu = menus.fill(
                 {
@@ -211,6 +214,7 @@ class PostChangeList(ViewChangeList):
                 "is_scheduled": post.is_scheduled,
                 "in_ai_review": post.in_ai_review,
                 "in_review": post.in_review,
+                "has_badge": post.pk in badges,
             }
             texts = {
                 "id": post.pk,
@@ -230,6 +234,8 @@ class PostChangeList(ViewChangeList):
                 "scheduled": exact_time(post.publish_at) if post.publish_at else "—",
                 "expires": exact_time(post.unpublish_at) if post.unpublish_at else "—",
                 "created": age_html(post.created_at) if "created" in columns else "",
+                "badge": badge.label,
+                "badge_url": badge.url,
                 "menu": menu,
             }
             found.append(rows.fill(kind, texts))

@@ -18,7 +18,7 @@ from content.models import Layer, Post, Status
 from content.posts.decide import PostSeen
 from content.presenters.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom_apps.editorial.posts.extensions import review_panels
+from proofroom_apps.editorial.posts.extensions import review_notices, review_panels
 from proofroom_apps.editorial.posts.post_checks import blocked_publication
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
@@ -107,6 +107,7 @@ def show(
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
+        "notices": review_notices(request, layers) if cards else [],
         "reviewers": reviewers_panel(request, post, view, shown.digest, links) if cards else None,
         "schedule": schedule_panel(request, post, view),
         "panels": review_panels(request, post) if view.layer == Layer.REVIEW else (),

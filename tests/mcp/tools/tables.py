@@ -77,6 +77,7 @@ LIVE: Final = frozenset(
         "content.SearchEntry: live",
         "content.SearchWord",
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
+        "proofroom_steps.Absence", "proofroom_steps.StepDecision", "proofroom_steps.StepRound",
         "proofroom_core.QueueFailure", "proofroom_core.ScheduledTask", "proofroom_core.Seal",
         "forms.FormDefinition", "forms.FormSubmission",
         "mcp_bridge.McpProcess",

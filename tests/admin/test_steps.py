@@ -1,0 +1,344 @@
+"""Editorial steps in the admin: the page of a post, the panel of the editor, and the inbox."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from agents_app.models import AgentRun
+from content.models import Post
+from proofroom.definitions import Step
+from proofroom_apps.steps.models import Absence
+from tests import make
+from tests.admin.pages import fields
+from tests.admin.test_review import decide
+from tests.steps.taking import HEAD, LEGAL, move, set_steps, staged, states
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def _two_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    for role in ("admin", "editor", "translator"):
+        make.user(role)
+    set_steps(monkeypatch, LEGAL, HEAD)
+
+
+def client(role: str) -> Client:
+    found = Client()
+    found.force_login(make.user(role))
+    return found
+
+
+def address(post: Post) -> str:
+    return f"/admin/content/post/{post.pk}/steps/"
+
+
+def page(post: Post, role: str = "editor") -> str:
+    response = client(role).get(address(post))
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def send(post: Post, role: str = "editor", *, status: int = 302, **values: str) -> str:
+    response = client(role).post(address(post), values)
+    assert response.status_code == status
+    return response.content.decode()
+
+
+def draft() -> Post:
+    return make.post("Coffee", status="draft")
+
+
+def test_the_page_shows_the_steps_and_starts_them():
+    post = draft()
+
+    text = page(post)
+    assert "Role: Translator" in text
+    assert "Start the steps" in text
+    send(post, do="advance")
+
+    text = page(post)
+    assert 'aria-current="step"' in text
+    assert "started the steps" in text
+    assert "Agree to" not in text
+
+
+def test_published_posts_without_changes_offer_no_start(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post()
+    set_steps(monkeypatch, LEGAL)
+
+    assert "Start the steps" not in page(post)
+    staged(post, title="New")
+    assert "Start the steps" in page(post)
+
+
+def test_people_who_are_asked_agree_and_others_see_no_button():
+    post = draft()
+    move(post)
+
+    assert "Agree to “Legal”" in page(post, "translator")
+    send(post, "translator", do="advance", step="Legal")
+
+    assert states(post) == ["done", "open"]
+    assert "agreed to “Legal”" in page(post)
+    assert "Agree to" not in page(post, "translator")
+
+
+def test_content_is_sent_back_with_a_note():
+    post = draft()
+    move(post)
+    move(post, role="translator")
+
+    assert "Say what has to change." in send(post, status=422, do="return", to="Legal")
+    send(post, do="return", to="Legal", note="<b>The imprint</b> is wrong")
+
+    assert states(post) == ["open", "waiting"]
+    assert "&lt;b&gt;The imprint&lt;/b&gt; is wrong" in page(post)
+
+
+def test_a_form_of_an_earlier_step_is_refused():
+    post = draft()
+    move(post)
+    move(post, role="translator")
+
+    text = send(post, status=422, do="advance", step="Legal")
+
+    assert "is not open any more" in text
+    assert states(post) == ["done", "open"]
+
+
+def test_a_form_with_earlier_content_is_refused_and_changes_are_named():
+    post = draft()
+    move(post)
+    translator = client("translator")
+    form = fields(translator.get(address(post)), having="digest")
+    make.edited(post, {"title": "Sneaked in"})
+
+    response = translator.post(address(post), {**form, "do": "advance"})
+
+    assert response.status_code == 422
+    assert "The content was changed since you read it." in response.content.decode()
+    assert states(post) == ["open", "waiting"]
+    move(post, role="translator")
+    assert "The content has changed since." not in page(post)
+    make.edited(post, {"title": "Another"})
+    assert "The content has changed since." in page(post)
+
+
+def test_people_who_are_not_asked_get_a_403():
+    post = draft()
+    move(post)
+
+    send(post, "editor", status=403, do="advance")
+
+    assert states(post) == ["open", "waiting"]
+
+
+def test_the_page_shows_the_label_of_a_role_of_the_site(monkeypatch):
+    make.site_role("legal_team", "posts.view", label="Legal team")
+    set_steps(monkeypatch, Step("Legal", role="legal_team"))
+
+    assert "Role: Legal team" in page(draft())
+
+
+def test_the_page_says_if_nobody_can_agree(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="legal"))
+    post = draft()
+    move(post)
+
+    assert "Nobody whom this step asks can see the post." in page(post)
+    set_steps(monkeypatch, Step("Legal", role="translator"))
+    assert "Nobody whom" not in page(post)
+
+
+def test_the_editor_shows_the_steps_of_its_post(monkeypatch):
+    post = draft()
+    move(post)
+    editor = client("editor")
+    url = f"/admin/content/post/{post.pk}/change/"
+
+    text = editor.get(url).content.decode()
+    assert 'id="steps-panel"' in text
+    assert f'href="{address(post)}"' in text
+
+    set_steps(monkeypatch)
+    assert "steps-panel" not in editor.get(url).content.decode()
+    assert address(post) not in editor.get(url).content.decode()
+
+
+def test_the_inbox_lists_the_steps_that_ask_the_reader():
+    post = draft()
+    move(post)
+
+    asked, other = (
+        client(role).get("/admin/inbox/").content.decode() for role in ("translator", "editor")
+    )
+
+    assert f'href="{address(post)}"' in asked
+    assert "Steps that ask you" in asked
+    assert "Steps that ask you" not in other
+
+
+def test_the_inbox_needs_no_query_without_steps(monkeypatch, django_assert_num_queries):
+    from django.test import RequestFactory
+
+    from proofroom_apps.editorial.inbox.sections import show_sections
+
+    set_steps(monkeypatch)
+    request = RequestFactory().get("/admin/inbox/")
+    request.user = make.user("editor")
+
+    with django_assert_num_queries(0):
+        assert show_sections(request) == []
+
+
+def test_the_review_names_the_open_step(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post()
+    set_steps(monkeypatch, Step("Legal", role="translator"))
+    staged(post, title="New")
+    move(post)
+
+    url = f"/admin/content/post/{post.pk}/review/?layer=review"
+    assert "The step “Legal” is open." in client("editor").get(url).content.decode()
+    move(post, role="translator")
+    assert "The step “Legal”" not in client("editor").get(url).content.decode()
+
+
+def listed(role: str = "editor", query: str = "") -> str:
+    response = client(role).get(f"/admin/content/post/{query}")
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def test_the_list_shows_and_filters_the_open_step(monkeypatch):
+    post, other = draft(), make.post("Tea", status="draft")
+    move(post)
+    move(other)
+    move(other, role="translator")
+
+    text = listed()
+    assert f'<a class="badge" href="{address(post)}">Legal</a>' in text
+    assert f'<a class="badge" href="{address(other)}">Head</a>' in text
+    text = listed(query="?step=Legal")
+    assert "Coffee" in text
+    assert "Tea" not in text
+    set_steps(monkeypatch)
+    assert address(post) not in listed()
+
+
+def test_the_list_reads_open_steps_in_one_query(monkeypatch, django_assert_num_queries):
+    from proofroom_apps.editorial.posts.extensions import PostBadge, list_badges
+
+    post = draft()
+    move(post)
+
+    with django_assert_num_queries(1):
+        found = list_badges({post.pk: "blog"})
+    assert found == {post.pk: PostBadge("Legal", address(post))}
+    set_steps(monkeypatch)
+    with django_assert_num_queries(0):
+        assert list_badges({post.pk: "blog"}) == {}
+
+
+def test_people_name_and_remove_a_deputy():
+    translator = client("translator")
+    today = timezone.localdate()
+    values = {
+        "deputy": "editor",
+        "begins_at": today.isoformat(),
+        "ends_at": (today + timedelta(days=2)).isoformat(),
+    }
+
+    assert translator.post("/admin/account/absence/", values).status_code == 302
+
+    row = Absence.objects.get()
+    assert (row.user.username, row.deputy.username) == ("translator", "editor")
+    assert row.ends_at - row.begins_at == timedelta(days=3)
+    text = translator.get("/admin/account/absence/").content.decode()
+    assert f'value="{values["ends_at"]}"' in text
+    post = draft()
+    move(post)
+    assert "You decide for translator, who is away." in page(post)
+    translator.post("/admin/account/absence/", {"do": "end"})
+    assert not Absence.objects.exists()
+
+
+def test_an_absence_that_ends_before_it_begins_is_refused():
+    today = timezone.localdate()
+    values = {
+        "deputy": "editor",
+        "begins_at": today.isoformat(),
+        "ends_at": (today - timedelta(days=2)).isoformat(),
+    }
+
+    response = client("translator").post("/admin/account/absence/", values)
+
+    assert response.status_code == 422
+    assert "The end must be in the future" in response.content.decode()
+    assert not Absence.objects.exists()
+
+
+def test_the_editor_names_the_step_that_prevents_the_publication():
+    post = draft()
+    move(post)
+    page_of_post = f"/admin/content/post/{post.pk}/change/"
+    editor = client("editor")
+
+    form = fields(editor.get(page_of_post))
+    response = editor.post(page_of_post, {**form, "do": "publish"})
+
+    assert response.status_code == 422
+    assert "The step “Legal” is open." in response.content.decode()
+    assert Post.objects.get(pk=post.pk).status == "draft"
+
+
+def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL)
+    page_of_post = f"/admin/content/post/{post.pk}/change/"
+    editor = client("editor")
+
+    form = fields(editor.get(page_of_post))
+    text_field = next(name for name in form if name.endswith("title"))
+    sent = {**form, text_field: "Tea"}
+    refused = editor.post(page_of_post, {**sent, "do": "save"})
+    editor.post(page_of_post, {**sent, "do": "save-review"})
+
+    assert refused.status_code == 422
+    assert "go through the step “Legal” first" in refused.content.decode()
+    assert Post.objects.get(pk=post.pk).title == "Coffee"
+    assert make.layers(post).review.document.fields["title"] == "Tea"
+
+
+def test_the_review_names_the_step_when_it_refuses(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL)
+    staged(post, title="Tea")
+    response = decide(client("editor"), post, "review", "approve", **{"post.title": "accept"})
+
+    assert response.status_code == 422
+    assert "The step “Legal” was not started." in response.content.decode()
+    assert Post.objects.get(pk=post.pk).title == "Coffee"
+
+
+def test_the_page_leads_to_the_run_of_an_agent_and_to_the_invitation_of_a_guest(monkeypatch):
+    set_steps(monkeypatch, Step("SEO", agent="seo-specialist"), Step("Customer", guest="Ms Meyer"))
+    post = draft()
+    staged(post, title="Better")
+    move(post)
+
+    run = AgentRun.objects.get()
+    assert f"/agents_app/agentrun/{run.pk}/" in page(post)
+    assert "Invite Ms Meyer" not in page(post)
+    move(post)
+    assert "Invite Ms Meyer" in page(post)
+    assert f'href="/admin/content/post/{post.pk}/reviewers/?layer=review"' in page(post)
+    assert "Invite Ms Meyer" not in page(post, "translator")
