@@ -105,6 +105,7 @@ SPECTACULAR_SETTINGS: Final[dict[str, Any]] = {
         "TokenState": "proofroom.accounts.token_fields.TOKEN_STATES",
         "TokenKind": "proofroom.accounts.token_fields.TOKEN_KINDS",
         "FormFieldType": "forms.fields.FIELD_TYPES",
+        "ReleaseItemKind": "proofroom_apps.releases.kinds.KINDS",
         "NotificationKind": "proofroom.notifications.notification_types.Category.values",
         "PassageState": ["found", "removed"],
         "StepState": ["waiting", "open", "done"],
