@@ -100,7 +100,7 @@ def _of_author(posts: QuerySet[Post], asked: CalendarFilter) -> QuerySet[Post]:
 def _publications(
     posts: QuerySet[Post], begin: datetime, end: datetime, asked: CalendarFilter
 ) -> Iterator[CalendarEntry]:
-    """Yield the first publications of published posts, and those that drafts wait for. Two queries."""
+    """Yield the first publications of published posts, and the publications that drafts wait for. Two queries."""
     own = _of_author(posts, asked)
     live = own.filter(status=Status.PUBLISHED, published_at__gte=begin, published_at__lt=end)
     for pk, title, at in _first(live, "published_at"):

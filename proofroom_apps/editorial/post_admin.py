@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin import FieldListFilter, ListFilter
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
@@ -141,8 +142,10 @@ class PostAdmin(ListAdmin[Post]):
         found = super().get_queryset(request).filter(ALIVE_CONDITION)
         return visible_to(found, actor_of(request))
 
-    def get_list_filter(self, request: HttpRequest) -> Sequence[Any]:
-        return [*self.list_filter, *list_filters()]
+    def get_list_filter(
+        self, request: HttpRequest
+    ) -> tuple[str | type[ListFilter] | tuple[str, type[FieldListFilter]], ...]:
+        return (*self.list_filter, *list_filters())
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[PostChangeList]:
         return PostChangeList

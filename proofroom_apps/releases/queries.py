@@ -1,4 +1,4 @@
-"""Releases and their items, for those who manage them."""
+"""Releases and their items, for people who manage them."""
 
 from __future__ import annotations
 

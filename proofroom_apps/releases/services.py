@@ -73,7 +73,7 @@ def resolve_time(text: str, zone_name: str) -> datetime:
     except ValidationError as error:
         raise invalid("at", error.messages[0], code=str(error.code)) from None
     except (ValueError, OverflowError):
-        raise invalid("at", _("Send a time like 2030-01-31T09:00.")) from None
+        raise invalid("at", _("Send a time like 2030-01-31 09:00.")) from None
 
 
 @transaction.atomic
@@ -210,7 +210,7 @@ def find_item(release: Release, kind: str, object_id: UUID | str) -> ReleaseItem
         id_ = None
     item = release.items.filter(kind=kind, object_id=id_).first() if id_ is not None else None
     if item is None:
-        raise NotFound(_("This release has no such item."))
+        raise NotFound(_("This release does not have that item."))
     return item
 
 

@@ -52,7 +52,7 @@ def absence(request: HttpRequest) -> HttpResponse:
     row = stored.first()
     if request.POST.get("do") == "end":
         end_absence(actor=actor)
-        messages.success(request, _("Nobody decides for you any more."))
+        messages.success(request, _("Nobody decides for you now."))
         return HttpResponseRedirect(request.path)
     form = AbsenceForm(
         request.POST if request.method == "POST" else None, user=user, initial=_initial(row)

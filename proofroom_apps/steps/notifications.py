@@ -45,6 +45,8 @@ def _find_starter(event: Event) -> list[Notice]:
 
 
 def _subject(event: Event) -> tuple[Post | None, Step | None]:
+    if event.post_id is None:
+        return None, None
     post = Post.objects.filter(pk=event.post_id, deleted_at__isnull=True).first()
     if post is None:
         return None, None
@@ -73,7 +75,7 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
             continue
         sentence = {
             "asked": _("“%(title)s” is at the step “%(step)s” and asks you"),
-            "stopped": _("The step “%(step)s” of “%(title)s” waits for you"),
+            "stopped": _("The step “%(step)s” of “%(title)s” needs you"),
             "due": _("The step “%(step)s” of “%(title)s” is due"),
             "returned": _("“%(title)s” was sent back to the step “%(step)s”"),
             "done": _("All steps of “%(title)s” are done"),

@@ -200,7 +200,7 @@ def people_asked(step: Step, post: Post) -> list[User]:
 def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
     """Return the open steps that ask this person, or somebody they stand in for, the most urgent first.
 
-    Without those that they have agreed to. One query for deputies.
+    Without the steps that they have agreed to. One query for deputies.
     """
     people = [(actor.user.username, actor.user.role)]
     people += [(absent.username, absent.role) for absent in absent_people(actor.user.pk)]

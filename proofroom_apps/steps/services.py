@@ -84,8 +84,7 @@ def advance(
         reject_unstorable(step, "step")
     if step and step != (way.current.name if way.current is not None else ""):
         raise Conflict(
-            _("The step “%(step)s” is not open any more. Read the steps again.")
-            % {"step": step[:80]},
+            _("The step “%(step)s” is no longer open. Read the steps again.") % {"step": step[:80]},
             code="stale_step",
         )
     if digest and digest != content_digest(open_layers(way.post)):

@@ -181,7 +181,7 @@ def test_an_item_that_changed_stops_the_release_at_its_time() -> None:
     assert (shown["state"], "Second, new" in shown["failure"]) == ("failed", True)
     [event] = Event.objects.filter(name="release.failed")
     assert event.payload["reason"] == shown["failure"]
-    # Tried again after the item was seen anew.
+    # Tried again after the item was seen again.
     body = {"kind": "changes", "id": str(second.pk), "digest": digest_of(second)}
     ApiClient("editor").write("POST", f"{release}/items", body)
     assert publish(release)["state"] == "published"
