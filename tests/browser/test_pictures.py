@@ -9,11 +9,13 @@ import pytest
 from playwright import sync_api as playwright
 
 from proofroom.core.http_client.local_process import own_status
+from proofroom.definitions import find_post_type
 from tests.browser.pictures import scenes
 from tests.browser.pictures.camera import SITE, Camera, browser_for
 from tests.browser.pictures.comparison import difference, is_comparing, is_taking, report, save
 from tests.browser.pictures.declared import SCENES
 from tests.browser.pictures.repeatable import Clock, fixed_clock, fixed_ids
+from tests.browser.pictures.team_scene import STEPS
 from tests.mcp.answering import answering
 
 pytestmark = [
@@ -43,13 +45,20 @@ def mcp_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("mcp_server")
 @pytest.mark.parametrize("scene", SCENES)
 def test_the_pictures_show_the_screens_of_today(
-    scene: str, clock: Clock, chromium: Any, live_server: Any, settings: Any
+    scene: str,
+    clock: Clock,
+    chromium: Any,
+    live_server: Any,
+    settings: Any,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pictures = [one for one in SCENES[scene] if is_comparing() or is_taking(one)]
     if not pictures:
         pytest.skip("none of these was asked for")
     settings.ALLOWED_HOSTS = ["*"]
     settings.SITE_URL = SITE
+    if scene == "team":
+        monkeypatch.setattr(find_post_type("page"), "steps", STEPS)
     ids = scenes.SCENES[scene](clock)
     clock.stop()
     problems = []

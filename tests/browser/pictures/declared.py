@@ -112,6 +112,13 @@ _ELSEWHERE: Final = {
     "posts-nothing-found": "content/post/?q=nothing-has-this",
 }
 """Screens that no guide shows."""
+_TEAM: Final = {
+    "comments": _POST + "/comments/",
+    "steps": _POST + "/steps/",
+    "release": "/admin/proofroom_releases/release/{release}/change/",
+    "calendar": "/admin/calendar/",
+}
+"""Screens of people who work together."""
 _OFTEN: Final = {
     "home": "",
     "inbox": "inbox/",
@@ -140,6 +147,17 @@ SCENES: Final[dict[str, tuple[Picture, ...]]] = {
         Picture("screens/editor-conflict", "/admin/content/post/{plain}/change/", steps.save_after_another_person),
     ),
     "empty": tuple(_screens({"home-empty": "", "inbox-empty": "inbox/"})),
+    "team": (
+        *(Picture(name, url, user="editor") for name, url in _TEAM.items()),
+        *(
+            Picture(f"screens/{name}-dark", url, user="editor", dark=True)
+            for name, url in _TEAM.items()
+        ),
+        *(
+            Picture(f"screens/{name}-phone", url, user="editor", size=PHONE)
+            for name, url in _TEAM.items()
+        ),
+    ),
     "long": (
         Picture("screens/editor-long", "/admin/content/post/{long}/change/"),
         Picture("screens/inbox-long-phone", "/admin/inbox/", size=PHONE),

@@ -38,6 +38,7 @@ from tests.browser import agents_scene, inbox_scene, jobs_scene, media_scene
 from tests.browser.pictures.declared import Ids
 from tests.browser.pictures.heatmap_scene import clicked
 from tests.browser.pictures.repeatable import Clock
+from tests.browser.pictures.team_scene import team
 from tests.browser.scene import coffee
 from tests.oauth import flow
 
@@ -350,4 +351,6 @@ def _pk(rows: QuerySet[Any]) -> str:
     return str(rows[:1].get().pk)
 
 
-SCENES: Final[dict[str, Callable[[Clock], Ids]]] = {"site": site, "empty": empty, "long": crowded}
+SCENES: Final[dict[str, Callable[[Clock], Ids]]] = {
+    "site": site, "empty": empty, "long": crowded, "team": team,
+}  # fmt: skip
