@@ -286,8 +286,12 @@ def test_the_grants_equal_the_contracts() -> None:
         "feedback.create",
         "feedback.resolve",
         "feedback.delete",
+        "comments.view",
+        "comments.write",
     }
     assert GRANTS[Role.AI_AGENT] == {
+        "comments.view",
+        "comments.write",
         "posts.view",
         "posts.create",
         "posts.ai-review.save",
