@@ -8,15 +8,17 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.crypto import constant_time_compare, salted_hmac
 
+from proofroom.accounts.queries import preferences_of
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.site_urls import absolute
-from proofroom_apps.calendar.entries import MAX_PERIOD, CalendarEntry, list_entries
+from proofroom_apps.calendar.entries import MAX_PERIOD, CalendarEntry, list_first_entries
 from proofroom_apps.calendar.labels import label_of, url_of
 from proofroom_apps.calendar.models import CalendarFeed
 
@@ -59,8 +61,16 @@ def read_feed(secret: str) -> str | None:
     actor = Actor(user=feed.user, via="site")
     if not actor.can("posts.view"):
         return None
-    begin = timezone.now() - _PAST
-    return write_calendar(list_entries(begin, begin + MAX_PERIOD, actor), timezone.now())
+    now = timezone.now()
+    begin = now - _PAST
+    # Parted, so that a busy month does not displace what is to come. Other calendars can't choose a shorter period.
+    entries = [
+        *list_first_entries(begin, now, actor),
+        *list_first_entries(now, begin + MAX_PERIOD, actor),
+    ]
+    stored = preferences_of(feed.user)
+    with translation.override(stored.language or settings.LANGUAGE_CODE):
+        return write_calendar(entries, now)
 
 
 def write_calendar(entries: Sequence[CalendarEntry], now: datetime) -> str:

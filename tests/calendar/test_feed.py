@@ -11,6 +11,7 @@ from django.test import Client
 from django.utils import timezone
 
 from content.models import Post
+from proofroom.accounts.models import Preferences
 from proofroom.core.models import Event
 from proofroom_apps.calendar.models import CalendarFeed
 from tests import make
@@ -95,3 +96,28 @@ def test_the_page_of_the_calendar_makes_the_address() -> None:
 
 def test_a_post_is_no_safe_request() -> None:
     assert Client().post(renew()).status_code == 405
+
+
+def test_a_full_calendar_keeps_what_comes_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("proofroom_apps.calendar.entries.MAX_ENTRIES", 2)
+    for day in (-9, -8, -7, 1, 2, 3):
+        post = make.post(f"Day {day}", slug=f"day{day}")
+        moment = timezone.now() + timedelta(days=day)
+        column = {"published_at": moment} if day < 0 else {"unpublish_at": moment}
+        Post.objects.filter(pk=post.pk).update(**{"published_at": None, **column})
+
+    answer = Client().get(renew())
+
+    assert answer.status_code == 200
+    titles = re.findall(r"SUMMARY:\w+: (.+)\r", answer.content.decode())
+    assert titles == ["Day -9", "Day -8", "Day 1", "Day 2"]
+
+
+def test_the_feed_has_the_language_of_its_user() -> None:
+    planned()
+    editor = make.user("editor")
+    Preferences.objects.update_or_create(user=editor, defaults={"language": "de"})
+
+    answer = Client().get(renew(), HTTP_ACCEPT_LANGUAGE="en")
+
+    assert "SUMMARY:Veröffentlichung: Planned" in answer.content.decode()
