@@ -16,6 +16,8 @@ from django.utils.formats import date_format, time_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
+from proofroom.core.validation.moments import LATEST_YEAR
+
 TIME_ZONE_COOKIE: Final = "admin_time_zone"
 """The zone of the browser, set by a script of the admin."""
 _MORNING: Final = time(9)
@@ -108,9 +110,12 @@ def to_local_input(moment: datetime) -> str:
 def from_local_input(text: str) -> datetime:
     """Return the UTC time of an input in the reader's zone.
 
-    Raises `ValueError` for an invalid time, and `ValidationError` for a time that the clocks skip or repeat.
+    Raises `ValueError` or `OverflowError` for an invalid time, also after `LATEST_YEAR`, and `ValidationError` for a
+    time that the clocks skip or repeat.
     """
     naive = datetime.fromisoformat(text)
+    if naive.year > LATEST_YEAR:
+        raise ValueError("after the last accepted year")
     if naive.tzinfo is not None:
         return naive.astimezone(UTC)
     zone = timezone.get_current_timezone()
