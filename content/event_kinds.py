@@ -28,6 +28,8 @@ SCHEDULE: Final = "schedule"
 """Cause of a change by `publishAt` or by staged changes that were approved for a time."""
 RELEASE: Final = "release"
 """Cause of a change by a release: a set of changes that go live together."""
+_CAUSE: Final = ("cause",)
+"""Only `content.changed` names the cause, which these payloads keep for it."""
 _MOVED_PATHS: Final = frozenset({"post.url", "post.canonicalUrl"})
 """The changed paths of a post whose address another change moved."""
 
@@ -134,7 +136,13 @@ KINDS = (
         "post.created", "Post created", _VIEW, is_live=True, effect=_created, is_webhook=True
     ),
     EventKind(
-        "post.updated", "Post updated", _VIEW, is_live=True, effect=_updated, is_webhook=True
+        "post.updated",
+        "Post updated",
+        _VIEW,
+        is_live=True,
+        effect=_updated,
+        is_webhook=True,
+        internal_keys=_CAUSE,
     ),
     EventKind(
         "post.published",
@@ -143,6 +151,7 @@ KINDS = (
         is_live=True,
         effect=_written("post"),
         is_webhook=True,
+        internal_keys=_CAUSE,
     ),
     EventKind(
         "post.deleted",
@@ -156,10 +165,16 @@ KINDS = (
         "post.restored", "Post restored", _VIEW, is_live=True, effect=_restored, is_webhook=True
     ),
     # Scopes of agents
-    EventKind("post.publish", "Publishing", _VIEW, is_trigger=True),
-    EventKind("post.approve", "Changes went live", _VIEW, is_trigger=True),
+    EventKind("post.publish", "Publishing", _VIEW, is_trigger=True, internal_keys=_CAUSE),
+    EventKind("post.approve", "Changes went live", _VIEW, is_trigger=True, internal_keys=_CAUSE),
     EventKind("post.review.save", "Saved to Review", _VIEW, is_trigger=True),
-    EventKind("post.review.approve", "Changes in Review approved", _VIEW, is_trigger=True),
+    EventKind(
+        "post.review.approve",
+        "Changes in Review approved",
+        _VIEW,
+        is_trigger=True,
+        internal_keys=_CAUSE,
+    ),
     EventKind("post.ai-review.save", "Proposed in AI Review", _VIEW, is_trigger=True),
     EventKind(
         "post.ai-review.approve", "Changes in AI Review submitted to Review", _VIEW, is_trigger=True

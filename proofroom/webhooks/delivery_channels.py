@@ -97,7 +97,7 @@ def event_body(event: Event) -> dict[str, Json]:
         "id": str(event.uid),
         "event": outbox.public_name_of(event.name),
         "createdAt": format_time(event.created_at),
-        "data": event.payload,
+        "data": outbox.public_payload_of(event),
     }
     return {**body, **event.payload, "simulated": True} if event.name == SIMULATED else body
 

@@ -17,6 +17,7 @@ from content.posts.variations import create_variation
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom.core.outbox import find_kind
+from proofroom.webhooks.delivery_channels import event_body
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -127,6 +128,10 @@ def test_a_post_leaves_the_site_at_its_time_once() -> None:
     [event] = Event.objects.all()
     assert (event.name, event.post_id) == ("post.updated", post.pk)
     assert event.payload["cause"] == "expiry"
+    # Webhooks get the post only; `content.changed` names the cause.
+    assert event_body(event)["data"] == {
+        name: value for name, value in event.payload.items() if name != "cause"
+    }
     effect = find_kind("post.updated").effect
     assert effect is not None
     told = effect(event.payload)

@@ -50,6 +50,8 @@ class EventKind:
     """True if it is a scope that starts agents."""
     is_private: bool = False
     """True if its payload contains text from visitors, which the activity log must not show."""
+    internal_keys: tuple[str, ...] = ()
+    """Keys of its payload that receivers of webhooks and workflows do not get."""
     is_internal: bool = False
     """True if it only passes work on and is not an action of a user."""
     is_progress: bool = False
@@ -74,6 +76,13 @@ def public_name_of(name: str) -> str:
     """Return the name of an event for webhooks and workflows."""
     kind = _kinds().get(name)
     return kind.public_name if kind is not None else name
+
+
+def public_payload_of(event: Event) -> JsonObject:
+    """Return the payload of an event for webhooks and workflows."""
+    kind = _kinds().get(event.name)
+    hidden = kind.internal_keys if kind is not None else ()
+    return {key: value for key, value in event.payload.items() if key not in hidden}
 
 
 def recorded_names(public_names: Collection[str]) -> list[str]:
