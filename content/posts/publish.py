@@ -58,7 +58,8 @@ def move_status(
     """Change the status of a post that the caller has locked. `publish_at` applies to drafts.
 
     A draft that is published keeps its `unpublishAt`. Any other move removes it, unless `unpublish_at` restores one.
-    `live_cause`: cause to name in `content.changed`, if no person changed the status.
+    `live_cause`: cause to name in `content.changed`, if no person changed the status. Then a draft whose
+    `unpublishAt` has passed is refused; a person publishes it without.
 
     `was_never_published` undoes the first publication: the draft loses its date and gets a draft's path.
     """
@@ -84,6 +85,8 @@ def move_status(
         message = _("This post was created by an agent. Approve its content before you publish it.")
         raise RuleViolation(message, code="not_approved", details={"status": [message]})
     actor.require(status_permission(status))
+    if status == Status.PUBLISHED and live_cause:
+        require_unexpired(post)
     if status == Status.PUBLISHED and blocking_checks(post.type):
         require_publishable(post, post_repository.load(post))
     if status == Status.PUBLISHED:
@@ -120,3 +123,10 @@ def move_status(
     )
     if post.path != old_path:
         check_paths_are_free([post], actor)
+
+
+def require_unexpired(post: Post) -> None:
+    """Raise `RuleViolation` (`before_publication`) if the post should be off the site again by now."""
+    if post.unpublish_at is not None and post.unpublish_at <= timezone.now():
+        message = _("The time to unpublish had passed before the post could be published.")
+        raise invalid("unpublishAt", message, code="before_publication")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 
 from content.models import Layer, Post
 from content.posts.schedule import run_due_dates
@@ -266,3 +268,17 @@ def test_a_release_has_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
 
     body = {"kind": "post", "id": str(more.pk)}
     refused("POST", f"{release}/items", body, 422, "too_many")
+
+
+def test_a_post_whose_time_is_over_does_not_go_live_after_an_outage() -> None:
+    draft, release = make.post("Draft", slug="draft", status="draft"), create()
+    make.edited(draft, {"unpublishAt": "2098-01-01T00:00:00Z"})
+    add(release, "post", draft.pk)
+    set_time(release, "2097-01-01T00:00Z")
+    pass_time(release, 10)
+    Post.objects.filter(pk=draft.pk).update(unpublish_at=timezone.now() - timedelta(minutes=5))
+
+    assert tick() == 0
+
+    assert (now(draft).status, read(release)["state"]) == ("draft", "failed")
+    assert "The time to unpublish had passed" in items(release)[0]["conflict"]["message"]
