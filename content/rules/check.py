@@ -182,7 +182,7 @@ def slug_taken(post: Post, slug: str, parent: Post | None) -> RuleViolation:
 
 def translation_taken(other: Post, actor: Actor | None = None) -> RuleViolation:
     """Return the error for a language that exists already. It names the post only if the actor may view it."""
-    if actor is None or not can_view(actor, other):
+    if actor is None or actor.via == "system" or not can_view(actor, other):
         message = _("The post already exists in %(language)s.") % {
             "language": language_name(other.locale)
         }

@@ -240,8 +240,11 @@ def find_posts_at(paths: Iterable[str]) -> Iterator[Post]:
 
 
 def path_taken(field: str, other: Post, actor: Actor) -> RuleViolation:
-    """Return the error for a path of another post. It names the post only if the actor may view it."""
-    if not can_view(actor, other):
+    """Return the error for a path of another post. It names the post only if the actor may view it.
+
+    Errors of the system are stored, and shown to people who may see less than who scheduled the work.
+    """
+    if actor.via == "system" or not can_view(actor, other):
         return invalid(
             field,
             _("Another page already uses the address %(path)s.") % {"path": other.path},

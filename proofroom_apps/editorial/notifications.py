@@ -14,6 +14,7 @@ from content.event_kinds import EXPIRY, SCHEDULE
 from content.models import DecisionBatch, Layer, Post, Provenance, RejectedChange
 from content.posts.schedule import SCHEDULE_FAILED, maker_of
 from content.store.publish_permissions import PUBLISH
+from proofroom.accounts.models import User
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom.notifications.notification_types import (
@@ -121,7 +122,10 @@ def _describe_decided(rows: Sequence[Notification]) -> Mapping[int, Notification
 
 
 def _find_failed(event: Event) -> list[Notice]:
-    """Return a notice for the author and for who set the date; without the latter, for all who may set it again."""
+    """Return a notice for the author and for who set the date.
+
+    Also for all who may set it again, if who set it no longer may.
+    """
     post_id = event.post_id
     if post_id is None:  # permanently deleted since
         return []
@@ -134,12 +138,17 @@ def _find_failed(event: Event) -> list[Notice]:
         row = maker_of(post_id, "expiry" if what == "expiry" else "publication")
         permission, maker = PUBLISH, row.approved_by_id if row is not None else None
         is_anonymous = row is None
-    able = users_with_permission(permission, but=None)
-    if maker in able:
+    if maker is not None:
         people |= {maker}
-    elif not (is_anonymous and people):
-        people |= {*able}
+    if not _covers(maker, permission, post_id) and not (is_anonymous and people):
+        people |= {*users_with_permission(permission, but=None)}
     return [Notice(sorted(people), str(post_id), str(post_id))]
+
+
+def _covers(user_id: int | None, permission: str, post_id: UUID) -> bool:
+    """Return whether the account's permission covers the post: its role may be limited to other content since."""
+    user, post = User.objects.filter(pk=user_id).first(), Post.objects.filter(pk=post_id).first()
+    return user is not None and post is not None and user.has_perm(permission, post)
 
 
 def _find_carried_out(event: Event) -> list[Notice]:

@@ -19,9 +19,10 @@ from content.models import Layer, Post, Status
 from content.posts.schedule import run_due_dates
 from content.posts.trash import delete_post
 from content.store.digest import digest_of
-from proofroom.accounts.models import SiteRole
+from proofroom.accounts.models import SiteRole, User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotFound
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
@@ -150,8 +151,28 @@ def test_authors_hear_of_a_schedule_that_failed() -> None:
 
     [(said, reason)] = lines(author)
     assert said == "“Coffee” could not be published on schedule"
-    assert path in reason
+    # The author may not be allowed to see the other post, as who scheduled this was.
+    assert (path in reason, "Tea" in reason) == (True, False)
     assert rows.get().status == Status.DRAFT
+
+
+def test_a_maker_without_the_post_does_not_keep_a_failure_from_the_others() -> None:
+    german = ContentScope(locales=frozenset({"de"}))
+    make.site_role("german", "posts.view", "posts.edit", "posts.publish", scope=german)
+    editor, maker = make.actor("editor"), Actor(make.user("editor", "maker"), "admin")
+    post = make.post("Coffee")
+    make.edited(post, {"unpublishAt": "2098-01-01T00:00:00Z"}, by=maker)
+    User.objects.filter(pk=maker.user.pk).update(role="german")
+    past = timezone.now() - timedelta(minutes=1)
+    Post.objects.filter(pk=post.pk).update(unpublish_at=past, author=None)
+
+    run_due_dates(make.actor("admin", via="system"))
+    tell()
+
+    assert [said for said, _reason in lines(editor)] == [
+        "“Coffee” could not be unpublished on schedule"
+    ]
+    assert not Notification.objects.filter(user=maker.user.pk).exists()
 
 
 def test_the_starter_is_notified_of_a_runs_end() -> None:
