@@ -142,8 +142,8 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
                     user_id=user_id, kind=kind.name, group=group, count=0, created_at=now
                 )
                 added.append(row)
-            # A new row has no event yet.
-            if row.mailed_event_id >= (row.event_id or 0):
+            # A new row has no event yet. A row of the version before digests has no time.
+            if row.waiting_since is None or row.mailed_event_id >= (row.event_id or 0):
                 row.waiting_since = now
             reached.add(user_id)
             other_subjects = [subject for subject in row.subjects if subject != notice.subject]

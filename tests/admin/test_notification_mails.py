@@ -158,6 +158,18 @@ def test_a_line_that_never_rests_is_in_the_digest() -> None:
     assert mail_digests() == 1
 
 
+def test_a_line_of_the_version_before_digests_is_in_the_digest_once_it_grows() -> None:
+    make.actor("admin")
+    stage("Coffee")
+    Notification.objects.update(waiting_since=None)
+    assert mail_digests() == 0
+
+    stage("Tea")
+    a_day_later()
+
+    assert mail_digests() == 1
+
+
 def test_a_digest_of_several_lines_says_how_many(mailoutbox: list[EmailMessage]) -> None:
     admin = make.actor("admin")
     stage("Coffee")
