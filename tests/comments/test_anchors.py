@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import pytest
@@ -110,3 +111,24 @@ def test_hostile_texts_are_searched_quickly(text: str) -> None:
 
     # Bounded by the number of places, not by the text; a search of all places takes minutes.
     assert time.process_time() - started < 30
+
+
+def test_threat_26_repeated_surroundings_are_cheap() -> None:
+    """A quote with the same words around fifty other texts of the same words, as only an attacker writes them."""
+    before, after = "before " * 9, " after" * 10
+    texts = [" ".join("ab"[(place * step) % 7 < 3] for step in range(300)) for place in range(50)]
+    text = " ".join(f"{before}{one}{after}" for one in texts)
+    work = 0
+
+    def count(frame: object, event: str, argument: object) -> None:
+        nonlocal work
+        work += 1
+
+    former = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        locate([text], Anchor("c " + "a b " * 150, before.strip(), after.strip()))
+    finally:
+        sys.setprofile(former)
+
+    assert work < 20_000
