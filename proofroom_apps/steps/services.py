@@ -12,6 +12,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -188,7 +189,10 @@ def _agree(way: Way, step: Step, actor: Actor, note: str) -> Way:
     if standing.needs_note and not note:
         name = standing.stands_for
         raise invalid("note", _("Say why you decide for %(name)s.") % {"name": name})
-    if row.decisions.filter(counts=True, by=actor.user.pk).exists():
+    # The voice of somebody who is away counts once, by them or by their deputy.
+    voices = {actor.user.pk, standing.deputy_for.pk if standing.deputy_for is not None else None}
+    counted = row.decisions.filter(counts=True)
+    if counted.filter(Q(by__in=voices) | Q(deputy_for__in=voices)).exists():
         raise RuleViolation(
             _("You have agreed already. Other people must agree too."),
             code="already_agreed",

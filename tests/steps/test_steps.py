@@ -9,6 +9,7 @@ from django.utils import timezone
 
 from content.models import Post
 from proofroom.accounts.models import User
+from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
@@ -454,3 +455,21 @@ def test_the_system_check_names_bad_steps(monkeypatch):
     assert "the quorum of the step ' ' must be 1 to 20" in errors
     assert "the step 'Long' asks a name of more than 100 characters" in errors
     assert "the reminder of the step 'Late' must be between 0 and its due time" in errors
+
+
+def test_an_absent_person_and_their_deputy_are_one_voice_of_a_quorum(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="editor", quorum=2), HEAD)
+    post = make.post(status="draft")
+    editor, deputy = make.actor("editor"), make.actor("translator")
+    advance(post_id=post.pk, actor=editor)
+    now, day = timezone.now(), timedelta(days=1)
+    set_absence(actor=editor, deputy="translator", begins_at=now - day, ends_at=now + day)
+    advance(post_id=post.pk, actor=deputy)
+
+    with pytest.raises(RuleViolation) as refusal:
+        advance(post_id=post.pk, actor=editor)
+
+    assert refusal.value.code == "already_agreed"
+    assert StepRound.objects.get().step == "Legal"
+    advance(post_id=post.pk, actor=Actor(user=make.user("editor", "ada"), via="api"))
+    assert StepRound.objects.get().step == "Head"
