@@ -39,8 +39,9 @@ from content.store.post_queries import NEWEST_FIRST, ORDERINGS
 from proofroom.core.api.pagination import HasQuery, page_of
 from proofroom.core.api.schema import names_pattern, query_parameter
 from proofroom.core.errors import RuleViolation, cost_exceeded, invalid
+from proofroom.core.i18n.time_zones import LATEST_YEAR
 from proofroom.core.validation.input_validation import parse_uuid
-from proofroom.core.validation.moments import LATEST_YEAR, parse_moment
+from proofroom.core.validation.moments import parse_moment
 from proofroom.definitions import post_types, props_of, taxonomies
 
 MAX_CONDITIONS: Final = 10

@@ -16,8 +16,8 @@ from django.utils.formats import date_format, time_format
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
-from proofroom.core.validation.moments import LATEST_YEAR
-
+LATEST_YEAR: Final = 9000
+"""The last accepted year. Later code may add time zones or years, and Python's last year is 9999."""
 TIME_ZONE_COOKIE: Final = "admin_time_zone"
 """The zone of the browser, set by a script of the admin."""
 _MORNING: Final = time(9)

@@ -7,8 +7,8 @@ from typing import Final
 
 from django.utils.dateparse import parse_datetime
 
-LATEST_YEAR: Final = 9000
-"""The last accepted year. Later code may add time zones or years, and Python's last year is 9999."""
+from proofroom.core.i18n.time_zones import LATEST_YEAR
+
 _MAX_CHARACTERS: Final = 40
 
 
