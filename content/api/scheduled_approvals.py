@@ -18,7 +18,7 @@ from content.layers.schedule import (
     approvals_of,
     cancel_approval,
     find_approval,
-    plan_of,
+    plans_of,
     schedule_approval,
 )
 from content.store.post_queries import require_post
@@ -89,7 +89,7 @@ class ScheduledApprovalViewSet(ApiViewSet):
         page = page_of(request)
         review = open_layers(post).review
         rows = approvals_of(post)
-        shown = [answer_of(plan_of(row, review)) for row in rows[page.slice]]
+        shown = [answer_of(plan) for plan in plans_of(post, rows[page.slice], review)]
         return Response(page.envelope(shown, rows.count()))
 
     @extend_schema(responses={200: ScheduledApprovalAnswer})
@@ -97,7 +97,8 @@ class ScheduledApprovalViewSet(ApiViewSet):
         """Return scheduled changes, and whether they could go live now."""
         post = require_post(post_id, self.actor)
         row = find_approval(post, schedule_id)
-        return Response(answer_of(plan_of(row, open_layers(post).review)))
+        [plan] = plans_of(post, [row], open_layers(post).review)
+        return Response(answer_of(plan))
 
     @extend_schema(
         request=NewScheduledApproval,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -12,12 +12,14 @@ from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from content.document.changes import Change
 from content.document.differences import base_path
 from content.document.labels import label_of, module_names
 from content.event_kinds import SCHEDULE
 from content.layers.approve import approve, require_approvable
 from content.models import Post, ScheduledApproval
 from content.post_checks.results import require_live_change
+from content.rules.publication_gates import find_approval_obstacles
 from content.store.digest import digest_of, read_digest, was_seen
 from content.store.layer_state import LayerView, event_payload, lock_post, open_layers
 from proofroom.core import outbox
@@ -108,11 +110,23 @@ def find_approval(post: Post, schedule_id: UUID | str) -> ScheduledApproval:
     return row
 
 
-def plan_of(row: ScheduledApproval, review: LayerView) -> ApprovalPlan:
-    """Return the approval with what has changed since, so that nobody has to wait for the time to learn it."""
-    if row.failed_at is not None:
-        return ApprovalPlan(row, row.reason)
-    return ApprovalPlan(row, _conflict_of(row, review))
+def plans_of(
+    post: Post, rows: Iterable[ScheduledApproval], review: LayerView
+) -> list[ApprovalPlan]:
+    """Return scheduled approvals of a post with what is in their way, which their people need not wait to learn."""
+    found = list(rows)
+    obstacles = find_approval_obstacles([(post, _changes_of(row, review)) for row in found])
+    return [
+        ApprovalPlan(row, row.reason)
+        if row.failed_at is not None
+        else ApprovalPlan(row, _conflict_of(row, review) or obstacle)
+        for row, obstacle in zip(found, obstacles, strict=True)
+    ]
+
+
+def _changes_of(row: ScheduledApproval, review: LayerView) -> list[Change]:
+    paths = {base_path(path) for path in row.paths}
+    return [change for change in review.changes if change.path in paths]
 
 
 def _conflict_of(row: ScheduledApproval, review: LayerView) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Final
+from uuid import UUID
 
 from django.utils.translation import gettext as _
 
@@ -12,10 +13,13 @@ from content.document.document import PostDocument
 from content.models import Post, Status
 from content.rules.publication_gates import (
     STEPS_OPEN,
+    PlannedApproval,
+    approval_obstacles,
     before_approval,
     before_live_edit,
     before_publication,
     changes_approved,
+    publication_obstacles,
 )
 from content.store import post_repository
 from content.store.traffic import before_variation_starts
@@ -37,6 +41,8 @@ _NO_CONTENT: Final = frozenset({TERMS_PATH, *(f"post.{name}" for name in UNSEALE
 def register_gates() -> None:
     """Call once, at start."""
     before_approval.register(require_passed_changes)
+    approval_obstacles.register(find_open_for_changes)
+    publication_obstacles.register(find_open_for_documents)
     before_publication.register(require_passed_document)
     before_live_edit.register(refuse_live_edit)
     before_variation_starts.register(require_passed_variation)
@@ -63,6 +69,43 @@ def require_passed_document(post: Post, load: Callable[[], PostDocument]) -> Non
         raise _refusal(row, steps)
     row.add_public_seals(row.sealed_document)
     row.save(update_fields=["public_seals"])
+
+
+def find_open_for_changes(planned: Sequence[PlannedApproval]) -> list[str]:
+    """Return for each why `require_passed_changes` would refuse, else empty. One query, none without steps."""
+    rows = _rows_of([post for post, _changes in planned])
+    texts = []
+    for post, changes in planned:
+        steps, row = steps_of(post.type), rows.get(post.pk)
+        is_open = row is None or not is_completed(row, steps) or not are_sealed(row, changes)
+        texts.append(_refusal(row, steps).message if steps and is_open else "")
+    return texts
+
+
+def find_open_for_documents(posts: Sequence[Post]) -> list[str]:
+    """Return for each why `require_passed_document` would refuse, else empty. Four queries, none without steps."""
+    rows = _rows_of(posts)
+    completed = [
+        post
+        for post in posts
+        if (row := rows.get(post.pk)) is not None and is_completed(row, steps_of(post.type))
+    ]
+    sealed = {
+        post.pk
+        for post, document in (post_repository.load_many(completed) if completed else ())
+        if is_document_sealed(rows[post.pk], document)
+    }
+    texts = []
+    for post in posts:
+        steps = steps_of(post.type)
+        is_open = bool(steps) and post.pk not in sealed
+        texts.append(_refusal(rows.get(post.pk), steps).message if is_open else "")
+    return texts
+
+
+def _rows_of(posts: Sequence[Post]) -> dict[UUID, StepRound]:
+    ids = {post.pk for post in posts if steps_of(post.type)}
+    return StepRound.objects.in_bulk(ids) if ids else {}
 
 
 def require_passed_variation(variation: Post) -> None:

@@ -18,7 +18,7 @@ from content.layers.schedule import (
     ApprovalPlan,
     approvals_of,
     cancel_approval,
-    plan_of,
+    plans_of,
     schedule_approval,
 )
 from content.models import Layer, Post
@@ -63,19 +63,22 @@ class SchedulePanel:
 
 
 def schedule_panel(request: HttpRequest, post: Post, view: LayerView) -> SchedulePanel | None:
-    """Return the panel; None for AI Review and for users who may not approve. One query."""
+    """Return the panel; None for AI Review and for users who may not approve. One query.
+
+    One more for types with editorial steps, for any number of schedules.
+    """
     if view.layer != Layer.REVIEW or not may(request, "posts.review.approve", post):
         return None
     names = module_names(view.document, view.below)
     rows = [
         ScheduledRow(
-            plan_of(row, view),
+            plan,
             [
                 label_of(path, view.document, names)
-                for path in dict.fromkeys(base_path(path) for path in row.paths)
+                for path in dict.fromkeys(base_path(path) for path in plan.row.paths)
             ],
         )
-        for row in approvals_of(post)
+        for plan in plans_of(post, approvals_of(post), view)
     ]
     return SchedulePanel(
         rows,
