@@ -27,6 +27,7 @@ from proofroom.definitions import (
     post_types,
     props_of,
 )
+from proofroom.definitions.step import describe_steps
 
 
 class OfPostType(Arguments):
@@ -49,6 +50,20 @@ class OfModule(Arguments):
     module_slug: str = Field(max_length=80)
 
 
+class StepAsked(Result):
+    kind: str
+    name: str
+    quorum: int
+
+
+class TypeStep(Result):
+    """`due`: time from the opening of the step to its due date, as an ISO 8601 duration."""
+
+    name: str
+    asks: StepAsked
+    due: str | None = None
+
+
 class ListedType(Result):
     slug: str
     name: str
@@ -58,6 +73,7 @@ class ListedType(Result):
     description: str | None = None
     url_pattern: str | None = None
     default_module_group: str | None = None
+    steps: list[TypeStep] | None = None
 
 
 class TypePage(ToolPage):
@@ -87,6 +103,7 @@ class TypeConfig(Result):
     allowed_modules: list[str]
     module_groups: list[NamedGroup]
     default_module_group: str | None = None
+    steps: list[TypeStep] | None = None
 
 
 class ListedModule(Result):
@@ -150,7 +167,7 @@ def _post_type(
     if full:
         wire |= {"description": row.description, "urlPattern": row.url_pattern}
         wire |= _default_group(row)
-    return wire
+    return wire | _steps(row)
 
 
 def _default_group(row: type[PostType]) -> JsonObject:
@@ -158,9 +175,13 @@ def _default_group(row: type[PostType]) -> JsonObject:
     return {} if name is None else {"defaultModuleGroup": name}
 
 
+def _steps(row: type[PostType]) -> JsonObject:
+    return {"steps": describe_steps(row.steps)} if row.steps else {}
+
+
 @tool(title="Post type", kind="read", permission="posts.view", group="context", result=TypeConfig)
 def get_post_type_config(actor: Actor, arguments: OfPostType) -> JsonObject:
-    """Fields, taxonomies with maxSelections, SEO defaults, allowed modules and module groups of a post type."""
+    """Fields, taxonomies with maxSelections, SEO defaults, allowed modules, module groups and steps of a type."""
     found = find_post_type(arguments.post_type)
     groups = all_groups(found.name)
     defaults = cast("JsonObject", found.seo())

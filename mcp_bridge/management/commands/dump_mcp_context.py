@@ -14,6 +14,7 @@ from proofroom.core.json import JsonObject
 from proofroom.core.tools import all_tools
 from proofroom.core.tools.call import signature
 from proofroom.core.tools.schemas import lean_schema, result_schema
+from proofroom.definitions.step import describe_steps
 
 BEGIN: Final = "<!-- tools: written by `manage.py dump_mcp_context --table` -->"
 END: Final = "<!-- end of tools -->"
@@ -72,6 +73,7 @@ def build_context() -> JsonObject:
                     for use in item.taxonomies
                 ],
                 "customFieldsSchema": item.custom_fields_schema(),
+                **({"steps": describe_steps(item.steps)} if item.steps else {}),
             }
             for item in definitions.post_types
         ],
