@@ -39,6 +39,11 @@ from proofroom.core.i18n.ages import age_of
 from proofroom.webhooks.queries import failed_since, switched_off
 from proofroom_apps.editorial.inbox.page import inbox_url
 from proofroom_apps.editorial.inbox.queue_rows import author_of, risk_word
+from proofroom_apps.editorial.inbox.sections import (
+    InboxSection,
+    inbox_sections,
+    waiting_sections,
+)
 from proofroom_apps.editorial.posts.authors import client_names
 from proofroom_apps.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
 from proofroom_apps.editorial.shared_content.review import waiting_lines, waiting_shared
@@ -102,6 +107,8 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
     waiting = queue(actor)
     parts: dict[str, QuerySet[Any]] = {layer: waiting.filter(layer=layer) for layer in Layer}
     parts["shared"] = waiting_shared(request)
+    for section, rows in waiting_sections(request):
+        parts[_key_of(section)] = rows
     if may(request, "feedback.view"):
         parts["feedback"] = open_feedback(actor)
     if may(request, "posts.publish"):
@@ -122,7 +129,7 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
 
 
 def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
-    """Return the tiles, at most six."""
+    """Return the tiles: at most six, and one for each section of the inbox with something in it."""
     found = [
         _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
         _tile(
@@ -131,6 +138,11 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
             inbox_url(layer=Layer.REVIEW),
             "review",
         ),
+    ]
+    found += [
+        _tile(str(section.label), number, reverse("admin:inbox"), "review")
+        for section in inbox_sections
+        if (number := counts[_key_of(section)])
     ]
     if may(request, "feedback.view"):
         address = _list(
@@ -152,6 +164,10 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         number = counts["deliveries"]
         found.append(_tile(_("Failed deliveries"), number, address, "problem", note))
     return found
+
+
+def _key_of(section: InboxSection) -> str:
+    return f"section {section.name}"
 
 
 def _list(name: str, query: Mapping[str, str]) -> str:

@@ -2,11 +2,12 @@
 
 Changes of posts count in their layer. Changes of global modules, menus and terms wait for approval as changes in
 Review do, so they count in Review, for users who may edit that kind. Proposed alt texts count in AI Review, for users
-who may edit files.
+who may edit files. What waits in sections of other apps counts in neither layer.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from django.db.models import Count, IntegerField, QuerySet, Value
@@ -15,6 +16,7 @@ from django.http import HttpRequest
 from content.inbox.queries import queue
 from proofroom.core.admin.permissions import actor_of
 from proofroom_apps.editorial.inbox.alt_texts import waiting_alt_text_rows
+from proofroom_apps.editorial.inbox.sections import waiting_sections
 from proofroom_apps.editorial.shared_content.review import waiting_shared
 
 
@@ -27,17 +29,21 @@ def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
             queue(actor_of(request)),
             waiting_shared(request),
             waiting_alt_text_rows(request),
+            *(rows for _section, rows in waiting_sections(request)),
         )
     ]
     return each[0].union(*each[1:], all=True)
 
 
-def count_shared_and_alt_texts(request: HttpRequest) -> tuple[int, int]:
-    """Return how many changes of shared content and how many alt texts wait. One query."""
-    kinds = (("shared", waiting_shared(request)), ("alt-text", waiting_alt_text_rows(request)))
+def count_besides_queue(request: HttpRequest) -> tuple[int, int, int]:
+    """Return how many changes of shared content, alt texts, and things in sections wait. One query."""
+    kinds = [("shared", waiting_shared(request)), ("alt-text", waiting_alt_text_rows(request))]
+    kinds += [("section", rows) for _section, rows in waiting_sections(request)]
     each = [
         rows.order_by().annotate(what=Value(name)).values("what").annotate(number=Count("pk"))
         for name, rows in kinds
     ]
-    found = {row["what"]: row["number"] for row in each[0].union(each[1], all=True)}
-    return found.get("shared", 0), found.get("alt-text", 0)
+    found: Counter[str] = Counter()
+    for row in each[0].union(*each[1:], all=True):
+        found[row["what"]] += row["number"]
+    return found["shared"], found["alt-text"], found["section"]

@@ -35,7 +35,7 @@ from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import language_name
 from proofroom_apps.editorial.inbox.alt_texts import alt_text_lines
 from proofroom_apps.editorial.inbox.batches import running_batches
-from proofroom_apps.editorial.inbox.counts import count_shared_and_alt_texts
+from proofroom_apps.editorial.inbox.counts import count_besides_queue
 from proofroom_apps.editorial.inbox.decisions import decide, read_marks, require_opened
 from proofroom_apps.editorial.inbox.queue_rows import (
     AGES,
@@ -108,7 +108,7 @@ def _show(
     actor = actor_of(request)
     there, rights = count_facets(actor), Rights.of(request)
     # Shared content counts as waiting in Review, see `counts.py`.
-    shared_count, alt_text_count = count_shared_and_alt_texts(request)
+    shared_count, alt_text_count, section_count = count_besides_queue(request)
     # The filters are about posts, so shared content matches none of them.
     has_shared = bool(shared_count) and asked.layer != Layer.AI_REVIEW and not asked.is_narrowed
     has_alt_texts = bool(alt_text_count) and asked.layer != Layer.REVIEW and not asked.is_narrowed
@@ -123,7 +123,7 @@ def _show(
     counts = there.layer + Counter(
         {Layer.REVIEW.value: shared_count, Layer.AI_REVIEW.value: alt_text_count}
     )
-    both = ("", _("All"), sum(counts.values()))
+    both = ("", _("All"), sum(counts.values()) + section_count)
     # Links that decide on all matches: label and address for each layer.
     together: list[tuple[str, str]] = []
     if rights.any and not asked.like and len(found) >= _MIN_FOR_ALL:
@@ -133,7 +133,10 @@ def _show(
             (LAYERS[name], inbox_url("inbox-all", **{**query, "layer": name})) for name in names
         ]
     context = {
-        "sections": show_sections(request) if not asked.is_narrowed and found.number == 1 else [],
+        # In no layer, so that they match none of the tabs but the first.
+        "sections": show_sections(request)
+        if not asked.layer and not asked.is_narrowed and found.number == 1
+        else [],
         "shared_waiting": waiting_lines(request) if has_shared and found.number == 1 else [],
         "alt_texts": alt_text_lines(request) if has_alt_texts and found.number == 1 else [],
         "lines": build_queue_rows(request, found, words=words),
