@@ -53,5 +53,7 @@ def _problem_of(run: AgentRun) -> str:
         return _("The run was cancelled.")
     if run.status != RunStatus.SUCCEEDED:
         return _("The run failed: %(error)s") % {"error": run.error}
+    if run.declined:
+        return _("The agent declined: %(reason)s") % {"reason": run.declined}
     # Agents only propose: people decide about the proposals, and end the step.
     return _("The proposals of the agent wait for a decision.") if run.staged else ""

@@ -31,6 +31,11 @@ def agent_name(agent_id: str) -> str:
     return next((name for name in names if name), agent_id)
 
 
+def is_agent_known(agent_id: str) -> bool:
+    """Return whether an agent with this id is defined. No query."""
+    return any(agents.name(agent_id) for agents in agent_directories)
+
+
 def is_agent_off(agent_id: str) -> bool:
     return any(agents.is_off(agent_id) for agents in agent_directories)
 

@@ -37,18 +37,19 @@ from proofroom_apps.editorial.posts.extensions import (
     post_pages_extensions,
 )
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, post_urls, read
-from proofroom_apps.steps.models import NOTE_MAX, StepDecision, StepRound
-from proofroom_apps.steps.presenters import latest_decisions
+from proofroom_apps.steps.models import NOTE_MAX, Absence, StepAction, StepDecision, StepRound
+from proofroom_apps.steps.presenters import latest_decisions, problem_of
 from proofroom_apps.steps.queries import (
     StepView,
     Way,
+    absences_at,
     content_digest,
-    people_asked,
+    list_agreements,
     read_way,
     rounds_asking,
     standing_of,
 )
-from proofroom_apps.steps.services import advance, may_return, send_back
+from proofroom_apps.steps.services import advance, may_return, may_start, send_back
 
 MAX_SHOWN: Final = 25
 
@@ -61,6 +62,8 @@ class StepLine:
     asks: str
     progress: str
     is_overdue: bool
+    away: Sequence[Absence] = ()
+    has_changed: bool = False
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -77,9 +80,10 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
     way, digest = read_way(post, layers), content_digest(layers)
     context = {
         **_buttons(request, way, layers),
-        "lines": list(_lines(way)),
+        "lines": list(_lines(way, digest)),
         "way": way,
         "problem": problem,
+        "step_problem": problem_of(way),
         "run": _run_of(request, way),
         "invite_url": _invite_url(request, way, layers),
         "digest": digest,
@@ -89,9 +93,6 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         ],
         "note": request.POST.get("note", ""),
         "note_max": NOTE_MAX,
-        "asks_nobody": way.current is not None
-        and way.current.kind in ("role", "person")
-        and not people_asked(way.current, post),
     }
     return post_page(
         request,
@@ -109,6 +110,11 @@ def _move(request: HttpRequest, post: Post) -> str:
     """Do what the pressed button says. Return why nothing was done, empty on success."""
     actor, note = actor_of(request), request.POST.get("note", "")
     try:
+        if request.POST.get("do") == "run-again":
+            step = request.POST.get("step", "")
+            send_back(post_id=post.pk, actor=actor, note=note, step=step)
+            messages.success(request, _("The agent was started again."))
+            return ""
         if request.POST.get("do") == "return":
             send_back(post_id=post.pk, actor=actor, note=note, step=request.POST.get("to", ""))
             messages.success(request, _("Sent back."))
@@ -132,13 +138,18 @@ def _move(request: HttpRequest, post: Post) -> str:
 def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
     """Return what the user may do. The services decide again."""
     actor, current = actor_of(request), way.current
-    standing = standing_of(actor.user, current, actor.can) if current is not None else None
-    is_author = actor.can("posts.edit", way.post) or actor.can("posts.review.save", way.post)
+    standing = standing_of(actor, current, way.post) if current is not None else None
+    is_author = may_start(actor, way.post)
     has_content = way.post.status != Status.PUBLISHED or layers.review.exists
     is_ready = current is None and not way.is_passed and bool(way.steps) and has_content
-    has_agreed = (
-        way.row is not None and way.row.decisions.filter(counts=True, by=actor.user.pk).exists()
+    counted = (
+        list_agreements(way.row, current, content_digest(layers))
+        if way.row is not None and current is not None and current.quorum > 1
+        else []
     )
+    has_agreed = any(actor.user.pk in (each.by_id, each.deputy_for_id) for each in counted)
+    is_agent = current is not None and current.kind == "agent"
+    has_ended = way.row is not None and (bool(way.row.problem) or way.row.run_id is None)
     is_judge = actor.can("posts.review.approve", way.post) or standing is not None
     return {
         "may_start": is_author and is_ready,
@@ -146,6 +157,7 @@ def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
         "has_agreed": has_agreed,
         "stands_for": standing.stands_for if standing is not None else "",
         "deputy_for": standing.deputy_for if standing is not None else None,
+        "may_run_again": is_agent and has_ended and (is_author or standing is not None),
         "may_return": is_judge and may_return(way, layers),
         "targets": [view.step.name for view in way.steps if view.state == "done"],
     }
@@ -165,8 +177,11 @@ def _invite_url(request: HttpRequest, way: Way, layers: Layers) -> str:
     return post_url("reviewers", way.post, f"?layer={Layer.REVIEW}")
 
 
-def _lines(way: Way) -> Iterator[StepLine]:
+def _lines(way: Way, digest: str = "") -> Iterator[StepLine]:
+    """Yield the steps of a post. `digest`: the content of now, to name the steps that are about other content."""
     now, roles = timezone.now(), _role_labels(way)
+    away = absences_at(way.current) if way.current is not None else []
+    changed = _find_changed(way, digest) if digest and way.current is not None else set()
     for view in way.steps:
         quorum = view.step.quorum
         progress = ""
@@ -178,8 +193,23 @@ def _lines(way: Way) -> Iterator[StepLine]:
         elif quorum > 1:
             progress = ngettext("%(n)s must agree", "%(n)s must agree", quorum) % {"n": quorum}
         yield StepLine(
-            view, _asks_label(view.step, roles), progress, view.due is not None and view.due < now
+            view,
+            _asks_label(view.step, roles),
+            progress,
+            is_overdue=view.due is not None and view.due < now,
+            away=away if view.state == "open" else (),
+            has_changed=view.step.name in changed,
         )
+
+
+def _find_changed(way: Way, digest: str) -> set[str]:
+    """Return the names of the done steps whose people agreed to other content. One query."""
+    if way.row is None:
+        return set()
+    rows = way.row.decisions.filter(action=StepAction.AGREED).order_by("at", "pk")
+    latest = dict(rows.values_list("step", "digest"))
+    done = {view.step.name for view in way.steps if view.state == "done"}
+    return {step for step, seal in latest.items() if step in done and seal and seal != digest}
 
 
 def _role_labels(way: Way) -> dict[str, str]:
@@ -287,18 +317,27 @@ class StepFilter(SimpleListFilter):
 
 
 class StepsInInbox(InboxSection):
+    name = "steps"
+    label = gettext_lazy("Steps that ask you")
+
     def show(self, request: HttpRequest) -> SafeString:
         """Return the open steps that ask the reader. No query if no type has steps."""
-        if not any(type_.steps for type_ in post_types):
+        rows = self.waiting(request)
+        if rows is None:
             return SafeString()
         now, url_of = timezone.now(), post_urls("steps")
         entries = [
             (row, url_of(row.post_id), row.due_at is not None and row.due_at < now)
-            for row in rounds_asking(actor_of(request))[:MAX_SHOWN]
+            for row in rows[:MAX_SHOWN]
         ]
         if not entries:
             return SafeString()
         return render_to_string("admin/steps/inbox.html", {"entries": entries})
+
+    def waiting(self, request: HttpRequest) -> QuerySet[StepRound] | None:
+        if not any(type_.steps for type_ in post_types):
+            return None
+        return rounds_asking(actor_of(request))
 
 
 post_pages_extensions.register(StepsOnPostPages(), name="steps", order=1)

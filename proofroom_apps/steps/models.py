@@ -22,7 +22,8 @@ class StepRound(models.Model):
     """The way of the content of one post through the steps of its type. A post has one row, used again.
 
     `step`: the open step, empty if none is. `opened_at` and `due_at` are its dates, `remind_at` is when those asked
-    are reminded, null afterwards. `run_id`: the run of the agent that it asks, `problem`: why there is none.
+    are reminded next, null after the last time. `run_id`: the run of the agent that it asks, `run_digest`: hash of
+    the content when it was started, `problem`: why people must decide.
 
     When all steps are done, `completed_at` is set, `passed` are their names, and the content is sealed:
     `sealed_changes` is the digest of the changes in Review, `sealed_document` the hash of the live content. Only what
@@ -38,6 +39,7 @@ class StepRound(models.Model):
     due_at = models.DateTimeField(null=True)
     remind_at = models.DateTimeField(null=True)
     run_id = models.UUIDField(null=True, unique=True)
+    run_digest = models.CharField(max_length=SEAL_MAX, blank=True, default="", db_default="")
     problem = models.TextField(blank=True)
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

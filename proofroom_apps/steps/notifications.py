@@ -6,6 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from django.urls import reverse
+from django.utils import timezone
+from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -21,21 +23,31 @@ from proofroom.notifications.notification_types import (
     NotificationKind,
     NotificationText,
 )
-from proofroom_apps.steps.models import StepRound
+from proofroom_apps.steps.models import StepDecision, StepRound
 from proofroom_apps.steps.queries import people_asked
 
 
 def _find_asked(event: Event) -> list[Notice]:
-    """Return a notice for the people whom the step of the event asks."""
+    """Return a notice for the people whom the step of the event asks, without those who have agreed."""
     post, step = _subject(event)
     if post is None or step is None:
         return []
-    return _notice(event, [user.pk for user in people_asked(step, post)])
+    counted = StepDecision.objects.filter(round=post.pk, step=step.name, counts=True)
+    agreed = set(counted.values_list("by", flat=True))
+    people = [user.pk for user in people_asked(step, post)]
+    return _notice(event, [id_ for id_ in people if id_ not in agreed])
+
+
+def _find_late(event: Event) -> list[Notice]:
+    """Return a notice for the people whom a step asks, or for who started the steps if it reaches nobody."""
+    return _find_asked(event) or _find_starter(event)
 
 
 def _find_starter(event: Event) -> list[Notice]:
     """Return a notice for who started the steps."""
-    row = StepRound.objects.filter(post=event.post_id).select_related("started_by", "post").first()
+    if event.post_id is None:
+        return []
+    row = StepRound.objects.filter(pk=event.post_id).select_related("started_by", "post").first()
     if row is None or row.started_by is None:
         return []
     user: User = row.started_by
@@ -66,6 +78,8 @@ def _notice(event: Event, people: Collection[int]) -> list[Notice]:
 def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, NotificationText]:
     ids = {row.subjects[0].partition(" ")[0] for row in rows}
     posts = {str(post.pk): post for post in Post.objects.filter(pk__in=ids)}
+    rounds = StepRound.objects.filter(post__in=posts) if kind == "due" else StepRound.objects.none()
+    dates = {(id_, step): due for id_, step, due in rounds.values_list("post", "step", "due_at")}
     texts = {}
     for row in rows:
         id_, _space, step = row.subjects[0].partition(" ")
@@ -82,7 +96,12 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
         }[kind]
         if kind == "returned" and not step:
             sentence = _("“%(title)s” was sent back to its authors")
-        text = sentence % {"title": post.title, "step": step}
+        names = {"title": post.title, "step": step}
+        due = dates.get((post.pk, step))
+        if due is not None and due > timezone.now():
+            sentence = _("The step “%(step)s” of “%(title)s” is due on %(date)s")
+            names["date"] = date_format(timezone.localtime(due), "SHORT_DATETIME_FORMAT")
+        text = sentence % names
         url = reverse("admin:content_post_steps", args=[post.pk])
         texts[row.pk] = NotificationText(text, url, "check")
     return texts
@@ -104,7 +123,7 @@ KINDS: Final = (
         gettext_lazy("Editorial steps that ask you and are due"),
         "posts.view",
         ("post.step.due",),
-        _find_asked,
+        _find_late,
         lambda rows: _describe(rows, "due"),
         can_be_mailed=True,
         category=Category.DUE,

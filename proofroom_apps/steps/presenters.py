@@ -12,7 +12,7 @@ from content.store.layer_state import open_layers
 from proofroom.core.api.answer import Answer, PersonAnswer, TextOrNull, one_of
 from proofroom.definitions.step import StepKind
 from proofroom_apps.steps.models import StepAction, StepDecision, StepRound
-from proofroom_apps.steps.queries import State, StepView, Way, content_digest
+from proofroom_apps.steps.queries import State, StepView, Way, content_digest, find_obstacle
 
 MAX_DECISIONS: Final = 50
 
@@ -64,19 +64,28 @@ class EditorialStepsAnswer(Answer):
     digest: TextOrNull = Field(
         description="The content that `advance` agrees to. Null without steps."
     )
-    problem: TextOrNull = Field(description="Why people must decide about an agent's step.")
+    problem: TextOrNull = Field(
+        description="Why people must decide: the agent did not end the step, or nobody asked can."
+    )
     decisions: list[StepDecisionAnswer] = Field(description="Newest first, at most 50.")
 
     @classmethod
     def of_way(cls, way: Way) -> Self:
-        """Return the steps with the latest decisions. Two queries, fewer before the steps were first started."""
+        """Return the steps with the latest decisions. Two queries, at most seven while a step is open."""
         return cls(
             step=way.current.name if way.current is not None else None,
             steps=[EditorialStepAnswer.of_view(view) for view in way.steps],
             digest=content_digest(open_layers(way.post)) if way.steps else "",
-            problem=way.row.problem if way.row is not None else "",
+            problem=problem_of(way),
             decisions=[StepDecisionAnswer.of(row) for row in latest_decisions(way.row)],
         )
+
+
+def problem_of(way: Way) -> str:
+    """Return why people must decide about the open step in place of those whom it asks, empty if they need not."""
+    if way.row is None or way.current is None:
+        return ""
+    return way.row.problem or find_obstacle(way.current, way.post)
 
 
 def latest_decisions(row: StepRound | None) -> Sequence[StepDecision]:

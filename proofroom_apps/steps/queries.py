@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import reduce
@@ -11,15 +11,20 @@ from typing import Final, Literal
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from content.document.changes import Change
 from content.document.document import PostDocument
 from content.models import Post, Status
 from content.store.digest import digest_of, keyed_hash, read_digest, was_seen
 from content.store.layer_state import Layers, open_layers
-from content.store.scopes import can_view, filter_by_visible_post
-from proofroom.accounts.models import User
+from content.store.publish_permissions import PUBLISH
+from content.store.scopes import can_view, filter_by_changeable_post, filter_by_visible_post
+from proofroom.accounts.models import SiteRole, User
+from proofroom.accounts.roles import grants
 from proofroom.core.actor import Actor, ActorUser
+from proofroom.core.agent_directory import is_agent_known
 from proofroom.core.errors import RuleViolation
 from proofroom.definitions import Step, post_types, steps_of
 from proofroom_apps.steps.models import Absence, StepDecision, StepRound
@@ -76,7 +81,11 @@ def read_way(post: Post, layers: Layers | None = None) -> Way:
     row = StepRound.objects.filter(post=post).first()
     current = open_step(row, steps)
     if row is not None and current is not None:
-        agreed = row.decisions.filter(counts=True).count()
+        agreed = 0
+        # The first agreement to a step that needs one person ends it.
+        if current.quorum > 1:
+            found = open_layers(post) if layers is None else layers
+            agreed = len(list_agreements(row, current, content_digest(found)))
         at = list(steps).index(current)
         views = [
             StepView(step, "open", row.due_at, agreed)
@@ -136,6 +145,32 @@ def content_digest(layers: Layers) -> str:
     return keyed_hash("steps", seal_of(layers.live), digest_of(layers.review.changes))
 
 
+def list_agreements(row: StepRound, step: Step, digest: str) -> list[StepDecision]:
+    """Return the agreements that count for the open step now. One query.
+
+    They are about exactly the content of now, and by people whom the step still asks, themselves or for others.
+    """
+    rows = row.decisions.filter(counts=True, step=step.name, digest=digest)
+    return [
+        decision
+        for decision in rows.select_related("by", "deputy_for")
+        if decision.by is not None
+        and decision.by.is_active
+        and (
+            step.kind in ("agent", "guest")
+            or decision.stands_for
+            or _asks(step, decision.deputy_for or decision.by)
+        )
+    ]
+
+
+def _asks(step: Step, user: ActorUser) -> bool:
+    """Return whether a step asks this person by name or by role."""
+    if not user.is_active:
+        return False
+    return user.role == step.role if step.role else user.username == step.person
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """As whom a person decides about a step: for themselves, as a deputy, or for a name with a reason."""
@@ -148,76 +183,186 @@ class Standing:
         return bool(self.stands_for)
 
 
-def standing_of(user: ActorUser, step: Step, can: Callable[[str], bool]) -> Standing | None:
-    """Return as whom a person may decide about a step, None if it does not ask them. At most one query.
+def standing_of(
+    actor: Actor, step: Step, post: Post, *, counted: Collection[int] = ()
+) -> Standing | None:
+    """Return as whom a person may decide about a step, None if it does not ask them.
 
-    Editors decide about the work of an agent, and say what a guest said. A deputy decides for somebody who is away;
-    people who manage the accounts may stand in for everybody.
+    Editors decide about the work of an agent, and say what a guest said. A deputy decides for somebody who is away
+    and who could decide themselves. People who manage the accounts may stand in for everybody. People who may approve
+    and publish may stand in where `find_obstacle` names a reason. `counted`: people whose agreement counts already.
     """
-    if user.role == step.role or user.username == step.person:
+    user = actor.user
+    if _asks(step, user):
         return Standing()
-    if step.kind == "agent" and can("posts.review.approve"):
+    if step.kind == "agent" and actor.can("posts.review.approve", post):
         return Standing()
-    if step.kind == "guest" and can("reviewers.invite"):
+    if step.kind == "guest" and actor.can("reviewers.invite", post):
         return Standing(stands_for=step.guest)
     for absent in absent_people(user.pk):
-        if absent.role == step.role or absent.username == step.person:
+        if absent.pk not in counted and _asks(step, absent) and _may_view(absent, post):
             return Standing(deputy_for=absent)
-    return Standing(stands_for=step.asked) if can("users.manage") else None
+    if actor.can("users.manage"):
+        return Standing(stands_for=step.asked)
+    is_publisher = actor.can("posts.review.approve", post) and actor.can(PUBLISH, post)
+    return Standing(stands_for=step.asked) if is_publisher and find_obstacle(step, post) else None
+
+
+def find_obstacle(step: Step, post: Post) -> str:
+    """Return why those whom a step asks cannot take it, empty if they can. At most five queries.
+
+    Roles, accounts and agents are removed and limited without regard to the steps that name them.
+    """
+    name = {"name": step.asked}
+    if step.kind == "agent":
+        return (
+            "" if is_agent_known(step.agent) else _("The agent “%(name)s” does not exist.") % name
+        )
+    if step.kind == "guest":
+        return ""
+    people = _people_named(step, post)
+    if len(people) >= step.quorum:
+        return ""
+    if step.kind == "person":
+        account = User.objects.filter(username=step.person).first()
+        if account is None:
+            return _("There is no account “%(name)s”.") % name
+        if not account.is_active:
+            return _("The account “%(name)s” is turned off.") % name
+        return _("“%(name)s” cannot see this post.") % name
+    if people:
+        return ngettext(
+            "The step needs %(quorum)s people, but only %(n)s can agree.",
+            "The step needs %(quorum)s people, but only %(n)s can agree.",
+            len(people),
+        ) % {"quorum": step.quorum, "n": len(people)}
+    if step.role not in grants() and SiteRole.find(step.role) is None:
+        return _("The role “%(name)s” does not exist.") % name
+    return _("Nobody with the role “%(name)s” can see this post.") % name
+
+
+def needed_agreements(step: Step, post: Post, agreements: Collection[StepDecision]) -> int:
+    """Return how many people must agree. Who stands in does it for all whom a step asks in vain.
+
+    No query unless somebody stands in.
+    """
+    if step.quorum == 1 or not any(decision.stands_for for decision in agreements):
+        return step.quorum
+    return min(step.quorum, len(_people_named(step, post)) + 1)
 
 
 def absent_people(deputy_id: int) -> list[User]:
-    """Return the people who are away now and whose deputy this is. One query."""
+    """Return the people who are away now and whose deputy this is. One query, or two for roles of the site."""
+    rows = _absences_now().filter(deputy=deputy_id, user__is_active=True)
+    people = [row.user for row in rows.select_related("user").order_by("pk")]
+    User.preload_roles(people)
+    return people
+
+
+def absences_at(step: Step) -> list[Absence]:
+    """Return the people whom a step asks and who are away now, with their deputies. One query."""
+    if step.kind not in ("role", "person"):
+        return []
+    asked = Q(user__role=step.role) if step.role else Q(user__username=step.person)
+    rows = _absences_now().filter(asked, user__is_active=True, deputy__is_active=True)
+    return list(rows.select_related("user", "deputy").order_by("user__username"))
+
+
+def overlapping(begins_at: datetime, ends_at: datetime) -> QuerySet[Absence]:
+    """Return the absences that share a moment with this time."""
+    return Absence.objects.filter(begins_at__lt=ends_at, ends_at__gt=begins_at)
+
+
+def _absences_now() -> QuerySet[Absence]:
     now = timezone.now()
-    rows = Absence.objects.filter(deputy=deputy_id, begins_at__lte=now, ends_at__gt=now)
-    return [row.user for row in rows.filter(user__is_active=True).select_related("user")]
+    return Absence.objects.filter(begins_at__lte=now, ends_at__gt=now)
 
 
 def people_asked(step: Step, post: Post) -> list[User]:
-    """Return the people whom a step asks and who may view the post, with deputies of those away. Three queries.
+    """Return the people whom a step asks and who may view the post, with deputies of those away. Four queries.
 
     Agents and guests are no accounts to notify: then these are nobody.
     """
-    people = User.objects.filter(is_active=True)
+    asked = _people_named(step, post)
+    away = _absences_now().filter(user__in=asked).select_related("deputy")
+    deputies = {row.deputy_id: row.deputy for row in away}
+    return list({user.pk: user for user in (*asked, *_able(deputies.values(), post))}.values())
+
+
+def _people_named(step: Step, post: Post) -> list[User]:
+    """Return the people whom a step asks and who may view the post, without deputies. Two queries."""
+    people = User.objects.filter(is_active=True).order_by("pk")
     if step.kind == "role":
-        asked = list(people.filter(role=step.role))
-    elif step.kind == "person":
-        asked = list(people.filter(username=step.person))
-    else:
-        return []
-    now = timezone.now()
-    away = Absence.objects.filter(user__in=asked, begins_at__lte=now, ends_at__gt=now)
-    asked += [row.deputy for row in away.select_related("deputy") if row.deputy.is_active]
-    found = {user.pk: user for user in asked}
-    User.preload_roles(found.values())
-    return [
-        user
-        for user in found.values()
-        if user.can_log_in and user.has_perm("posts.view") and can_view(user, post)
-    ]
+        return _able(people.filter(role=step.role), post)
+    return _able(people.filter(username=step.person), post) if step.kind == "person" else []
+
+
+def _able(people: Iterable[User], post: Post) -> list[User]:
+    found = list(people)
+    User.preload_roles(found)
+    return [user for user in found if _may_view(user, post)]
+
+
+def _may_view(user: User, post: Post) -> bool:
+    return user.can_log_in and user.has_perm("posts.view") and can_view(user, post)
 
 
 def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
     """Return the open steps that ask this person, or somebody they stand in for, the most urgent first.
 
-    Without the steps that they have agreed to. One query for deputies.
+    Without the steps that they have agreed to, and without agents at work. One query for deputies, and for people who may
+    approve and publish one for steps that ask accounts and roles without people.
     """
-    people = [(actor.user.username, actor.user.role)]
-    people += [(absent.username, absent.role) for absent in absent_people(actor.user.pk)]
-    usernames, roles = {name for name, _role in people}, {role for _name, role in people}
-    asks = [
-        Q(post__type=type_.name, step=step.name)
-        for type_ in post_types
-        for step in type_.steps
-        if step.role in roles
-        or step.person in usernames
-        or (step.kind == "agent" and actor.can("posts.review.approve"))
-        or (step.kind == "guest" and actor.can("reviewers.invite"))
-    ]
-    if not asks:
-        return StepRound.objects.none()
-    rows = StepRound.objects.filter(reduce(or_, asks), post__deleted_at__isnull=True)
-    own = StepDecision.objects.filter(round=OuterRef("pk"), counts=True, by=actor.user.pk)
-    rows = rows.filter(~Exists(own))
+    named = [(type_.name, step) for type_ in post_types for step in type_.steps]
+    own = Q(pk__in=[])
+    for type_name, step in named:
+        if _asks(step, actor.user):
+            own |= Q(post__type=type_name, step=step.name)
+    asks = own
+    for absent in absent_people(actor.user.pk):
+        theirs = [Q(post__type=name, step=step.name) for name, step in named if _asks(step, absent)]
+        if theirs and absent.has_perm("posts.view"):
+            seen = filter_by_visible_post(StepRound.objects.all(), absent)
+            asks |= reduce(or_, theirs) & Q(pk__in=seen.values("pk"))
+    changed = _asks_of_rights(actor, named)
+    if changed:
+        within = filter_by_changeable_post(StepRound.objects.all(), actor)
+        asks |= changed & Q(pk__in=within.values("pk")) if actor.scopes else changed
+    rows = StepRound.objects.filter(asks, post__deleted_at__isnull=True)
+    counted = StepDecision.objects.filter(round=OuterRef("pk"), counts=True)
+    rows = rows.filter(~Exists(counted.filter(Q(by=actor.user.pk) | Q(deputy_for=actor.user.pk))))
     rows = filter_by_visible_post(rows, actor)
     return rows.select_related("post").order_by("due_at", "opened_at", "pk")
+
+
+def _asks_of_rights(actor: Actor, named: Sequence[tuple[str, Step]]) -> Q:
+    """Return the steps that ask people by their rights: about agents, guests, and where nobody else can decide."""
+    found = Q()
+    approves, invites = actor.can("posts.review.approve"), actor.can("reviewers.invite")
+    vacant = _vacant_steps(named) if approves and actor.can(PUBLISH) else set()
+    for type_name, step in named:
+        here = Q(post__type=type_name, step=step.name)
+        if step.kind == "agent" and approves:
+            # An agent at work needs nobody.
+            found |= here & (~Q(problem="") | Q(run_id__isnull=True))
+        elif (step.kind == "guest" and invites) or (type_name, step.name) in vacant:
+            found |= here
+    return found
+
+
+def _vacant_steps(named: Sequence[tuple[str, Step]]) -> set[tuple[str, str]]:
+    """Return the steps that ask accounts and roles without people, by type and name. One query."""
+    roles = {step.role for _type, step in named if step.role}
+    usernames = {step.person for _type, step in named if step.person}
+    if not roles and not usernames:
+        return set()
+    people = User.objects.filter(Q(role__in=roles) | Q(username__in=usernames), is_active=True)
+    taken = list(people.values_list("role", "username"))
+    filled = {("role", role) for role, _username in taken} | {
+        ("person", name) for _role, name in taken
+    }
+    return {
+        (type_name, step.name)
+        for type_name, step in named
+        if step.kind in ("role", "person") and (step.kind, step.asked) not in filled
+    }

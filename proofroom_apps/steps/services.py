@@ -22,7 +22,6 @@ from content.store.digest import digest_of, read_digest, was_seen
 from content.store.layer_state import Layers, event_payload, lock_post, open_layers
 from content.store.scopes import require_in_scope
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.errors import Conflict, NotAllowed, RuleViolation, invalid
@@ -35,7 +34,11 @@ from proofroom_apps.steps.queries import (
     Standing,
     Way,
     content_digest,
+    find_obstacle,
+    list_agreements,
+    needed_agreements,
     open_step,
+    overlapping,
     read_way,
     seal_of,
     standing_of,
@@ -102,21 +105,23 @@ def send_back(*, post_id: UUID | str, actor: Actor, note: str, step: str = "") -
     """Send the content back to an earlier step, or to its authors without one, and say why.
 
     For people whom the open step asks, and for people who may approve. Also possible after the last step, until the
-    content is live.
+    content is live. Back to the open step of an agent starts it again, see `_run_again`.
     """
     actor.require("posts.view")
     actor.require_person("take editorial steps")
     note = clean_note(note)
+    way = _lock_way(post_id, actor)
+    row, current = way.row, way.current
+    if row is not None and current is not None and current.kind == "agent" and step == current.name:
+        return _run_again(way, row, current, actor, note)
     if not note:
         raise invalid("note", _("Say what has to change."))
-    way = _lock_way(post_id, actor)
     target = _find_target(way, step)
-    row, current = way.row, way.current
     if row is None or not may_return(way, open_layers(way.post)):
         raise invalid("action", _("No step is open."), code="no_open_step")
     standing: Standing | None = Standing()
     if not actor.can("posts.review.approve", way.post):
-        standing = standing_of(actor.user, current, actor.can) if current is not None else None
+        standing = standing_of(actor, current, way.post) if current is not None else None
     if standing is None:
         raise _not_asked(current)
     _record_decision(row, StepAction.RETURNED, step, actor, note, standing)
@@ -127,6 +132,27 @@ def send_back(*, post_id: UUID | str, actor: Actor, note: str, step: str = "") -
     else:
         _open(row, way.post, target, actor)
     return read_way(way.post)
+
+
+def may_start(actor: Actor, post: Post) -> bool:
+    """Return whether the actor may send the content of a post through its steps."""
+    return actor.can("posts.edit", post) or actor.can("posts.review.save", post)
+
+
+def _run_again(way: Way, row: StepRound, step: Step, actor: Actor, note: str) -> Way:
+    """Start the agent of the open step again, after a run that did not end the step. Its due date stays."""
+    post = way.post
+    if not may_start(actor, post) and standing_of(actor, step, post) is None:
+        raise _not_asked(step)
+    if row.run_id is not None and not row.problem:
+        raise invalid("step", _("The agent is still at work."))
+    _record_decision(row, StepAction.RETURNED, step.name, actor, note)
+    _record("post.step.returned", post, actor, step=step.name, origin=step.name)
+    _start_agent(row, post, step, actor)
+    row.save()
+    if row.problem:
+        _record("post.step.stopped", post, actor, step=step.name)
+    return read_way(post)
 
 
 def may_return(way: Way, layers: Layers) -> bool:
@@ -182,27 +208,34 @@ def _start(way: Way, actor: Actor, note: str) -> Way:
 
 def _agree(way: Way, step: Step, actor: Actor, note: str) -> Way:
     actor.require_session("agree to a step")
-    row = way.row
-    standing = standing_of(actor.user, step, actor.can)
-    if row is None or standing is None:
+    row, post = way.row, way.post
+    if row is None:
         raise _not_asked(step)
-    if standing.needs_note and not note:
-        name = standing.stands_for
-        raise invalid("note", _("Say why you decide for %(name)s.") % {"name": name})
-    # The voice of somebody who is away counts once, by them or by their deputy.
-    voices = {actor.user.pk, standing.deputy_for.pk if standing.deputy_for is not None else None}
-    counted = row.decisions.filter(counts=True)
-    if counted.filter(Q(by__in=voices) | Q(deputy_for__in=voices)).exists():
+    digest = content_digest(open_layers(post))
+    counted = list_agreements(row, step, digest)
+    # About other content, or by people whom the step no longer asks: they may have to agree again.
+    row.decisions.filter(counts=True).exclude(pk__in=[each.pk for each in counted]).update(
+        counts=False
+    )
+    people = {each.deputy_for_id or each.by_id for each in counted}
+    if actor.user.pk in people or any(each.by_id == actor.user.pk for each in counted):
         raise RuleViolation(
             _("You have agreed already. Other people must agree too."),
             code="already_agreed",
             details={"step": [step.name]},
         )
+    standing = standing_of(actor, step, post, counted={id_ for id_ in people if id_ is not None})
+    if standing is None:
+        raise _not_asked(step)
+    if standing.needs_note and not note:
+        name = standing.stands_for
+        raise invalid("note", _("Say why you decide for %(name)s.") % {"name": name})
     _record_decision(row, StepAction.AGREED, step.name, actor, note, standing, counts=True)
-    _record("post.step.agreed", way.post, actor, step=step.name)
-    if row.decisions.filter(counts=True).count() >= step.quorum:
+    _record("post.step.agreed", post, actor, step=step.name)
+    counted = list_agreements(row, step, digest)
+    if len(counted) >= needed_agreements(step, post, counted):
         _open_next(way, step, actor)
-    return read_way(way.post)
+    return read_way(post)
 
 
 def _not_asked(step: Step | None) -> NotAllowed:
@@ -239,36 +272,40 @@ def _open(row: StepRound, post: Post, step: Step, actor: Actor) -> None:
     row.step, row.opened_at = step.name, timezone.now()
     if step.due is not None:
         row.due_at = row.opened_at + step.due
-        row.remind_at = row.due_at - step.reminder
+        row.remind_at = row.due_at - step.lead
     if step.kind == "agent":
-        started = _start_agent(row, post, step, actor)
-        row.run_id, row.problem = started.run_id, started.problem
+        _start_agent(row, post, step, actor)
     row.save()
     due = format_time(row.due_at) if row.due_at is not None else None
     _record("post.step.opened", post, actor, step=step.name, due=due)
-    # Somebody without an account must be invited, and an agent that did not start leaves its step to people.
-    if step.kind == "guest" or row.problem:
+    # Somebody without an account must be invited, and who started the steps must know that nobody can take this one.
+    if step.kind == "guest" or row.problem or find_obstacle(step, post):
         _record("post.step.stopped", post, actor, step=step.name)
 
 
 def _close(row: StepRound) -> None:
     """Close the open step, and count no decision of it any more."""
-    row.step, row.problem, row.run_id = "", "", None
+    row.step, row.problem, row.run_id, row.run_digest = "", "", None, ""
     row.opened_at = row.due_at = row.remind_at = row.completed_at = None
     row.sealed_changes = ""
     row.save()
     row.decisions.filter(counts=True).update(counts=False)
 
 
-def _start_agent(row: StepRound, post: Post, step: Step, actor: Actor) -> StartedRun:
-    """Start the agent with the rights of who opened the step, or of who started the steps."""
+def _start_agent(row: StepRound, post: Post, step: Step, actor: Actor) -> None:
+    """Start the agent, and store its run or why there is none. Does not save.
+
+    With the rights of who opened the step, or of who started the steps.
+    """
+    row.run_id, row.problem, row.run_digest = None, "", content_digest(open_layers(post))
     if not actor.can("agents.dropdown"):
-        starter = row.started_by
-        if starter is None:
-            return StartedRun(problem=_("The account that started the steps was deleted."))
-        actor = Actor(user=starter, via="system")
+        if row.started_by is None:
+            row.problem = _("The account that started the steps was deleted.")
+            return
+        actor = Actor(user=row.started_by, via="system")
     results = agent_asked(AgentRequest(post, step.name, step.agent, actor))
-    return results[0] if results else StartedRun(problem=_("Agents are not installed."))
+    started = results[0] if results else StartedRun(problem=_("Agents are not installed."))
+    row.run_id, row.problem = started.run_id, started.problem
 
 
 @transaction.atomic
@@ -285,6 +322,8 @@ def end_run(*, run_id: UUID | str, problem: str) -> bool:
     # Somebody may have decided in the meantime.
     if way.row is None or way.current is None or str(way.row.run_id) != str(run_id):
         return False
+    if not problem and way.row.run_digest != content_digest(open_layers(post)):
+        problem = _("The content was changed while the agent worked.")
     if problem:
         way.row.problem = problem
         way.row.save(update_fields=["problem"])
@@ -331,15 +370,42 @@ def take_advice(
 
 
 @transaction.atomic
+def void_agreements(post_id: UUID) -> int:
+    """Stop counting agreements to the open step that are about other content than that of now. Return their number.
+
+    The people are asked again. Idempotent.
+    """
+    post = Post.objects.filter(pk=post_id, deleted_at__isnull=True).first()
+    rows = StepDecision.objects.filter(round=post_id, counts=True)
+    if post is None or not steps_of(post.type) or not rows.exists():
+        return 0
+    post = Post.objects.select_for_update(of=("self",), no_key=True).get(pk=post.pk)
+    way = read_way(post)
+    digest = content_digest(open_layers(post))
+    number = rows.exclude(digest=digest).update(counts=False)
+    if number and way.current is not None and way.row is not None:
+        due = format_time(way.row.due_at) if way.row.due_at is not None else None
+        _record("post.step.opened", post, _SITE, step=way.current.name, due=due)
+    return number
+
+
+@transaction.atomic
 def remind_of_due() -> int:
-    """Record an event for each open step of which people must be reminded, once for a date. Return their number."""
-    due = StepRound.objects.filter(remind_at__lte=timezone.now(), post__deleted_at__isnull=True)
+    """Record an event for each open step of which people must be reminded. Return their number.
+
+    Once before the due date and once on it. After an outage over both dates they are reminded once.
+    """
+    now = timezone.now()
+    due = StepRound.objects.filter(remind_at__lte=now, post__deleted_at__isnull=True)
     rows = list(
         due.select_related("post")
         .select_for_update(of=("self",))
         .order_by("remind_at", "pk")[:MAX_REMINDED]
     )
-    StepRound.objects.filter(pk__in=[row.pk for row in rows]).update(remind_at=None)
+    for row in rows:
+        is_early = row.due_at is not None and row.due_at > now
+        row.remind_at = row.due_at if is_early else None
+    StepRound.objects.bulk_update(rows, ["remind_at"], batch_size=MAX_REMINDED)
     # A step that was taken out of the definition asks nobody.
     still_open = [row for row in rows if open_step(row, steps_of(row.post.type)) is not None]
     things = [
@@ -349,6 +415,7 @@ def remind_of_due() -> int:
                 **event_payload(row.post),
                 "step": row.step,
                 "due": format_time(row.due_at) if row.due_at is not None else None,
+                "isEarly": row.remind_at is not None,
             },
         )
         for row in still_open
@@ -363,9 +430,12 @@ def set_absence(*, actor: Actor, deputy: str, begins_at: datetime, ends_at: date
     actor.require_person("name a deputy")
     actor.require("posts.view")
     reject_unstorable(deputy, "deputy")
-    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
-    user = people.filter(username=deputy.strip().removeprefix("@")).first()
-    if user is None:
+    name = deputy.strip().removeprefix("@")
+    # Both accounts are locked, so that two people who name each other at the same moment see it.
+    pair = User.objects.select_for_update(of=("self",), no_key=True).order_by("pk")
+    users = {user.pk: user for user in pair.filter(Q(username=name) | Q(pk=actor.user.pk))}
+    user = next((user for user in users.values() if user.username == name), None)
+    if user is None or not user.can_log_in:
         raise invalid("deputy", _("No active person has this username."))
     if user.pk == actor.user.pk:
         raise invalid("deputy", _("Name another person."))
@@ -373,6 +443,8 @@ def set_absence(*, actor: Actor, deputy: str, begins_at: datetime, ends_at: date
         raise invalid("deputy", _("This person cannot view posts."))
     if ends_at <= max(begins_at, timezone.now()):
         raise invalid("ends_at", _("The end must be in the future, and after the beginning."))
+    if overlapping(begins_at, ends_at).filter(user=user).exists():
+        raise invalid("deputy", _("This person is away in this time too."))
     absence, _made = Absence.objects.update_or_create(
         user_id=actor.user.pk,
         defaults={"deputy": user, "begins_at": begins_at, "ends_at": ends_at},

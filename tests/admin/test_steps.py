@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from agents_app.models import AgentRun
+from content.layers.schedule import schedule_approval
 from content.models import Post
 from proofroom.definitions import Step
-from proofroom_apps.steps.models import Absence
+from proofroom_apps.steps.models import Absence, StepRound
+from proofroom_apps.steps.services import set_absence
 from tests import make
 from tests.admin.pages import fields
 from tests.admin.test_review import decide
-from tests.steps.taking import HEAD, LEGAL, move, set_steps, staged, states
+from tests.queries import page_queries
+from tests.releases import scenes
+from tests.steps.taking import HEAD, LEGAL, move, passed, set_steps, staged, states
 
 pytestmark = pytest.mark.django_db
 
@@ -147,13 +153,95 @@ def test_the_page_shows_the_label_of_a_role_of_the_site(monkeypatch):
 
 
 def test_the_page_says_if_nobody_can_agree(monkeypatch):
+    make.site_role("legal", "posts.view")
     set_steps(monkeypatch, Step("Legal", role="legal"))
     post = draft()
     move(post)
 
-    assert "Nobody whom this step asks can see the post." in page(post)
-    set_steps(monkeypatch, Step("Legal", role="translator"))
-    assert "Nobody whom" not in page(post)
+    text = page(post)
+    assert "Nobody with the role “legal” can see this post." in text
+    assert "People who may approve and publish can agree in their place, and say why." in text
+    assert "You decide for legal. Say why." in text
+    make.user("legal")
+    assert "Nobody with the role" not in page(post)
+    assert "Agree to" not in page(post)
+
+
+def test_the_page_runs_an_agent_again(monkeypatch):
+    set_steps(monkeypatch, Step("SEO", agent="seo-specialist"))
+    post = draft()
+    move(post)
+    assert "Run the agent again" not in page(post)
+    StepRound.objects.update(problem="The run was cancelled.")
+
+    text = page(post)
+    assert "The run was cancelled." in text
+    assert "Run the agent again" in text
+    send(post, do="run-again", step="SEO")
+
+    assert AgentRun.objects.count() == 2
+    assert "The run was cancelled." not in page(post)
+
+
+def test_a_step_says_that_its_people_agreed_to_other_content():
+    post = draft()
+    move(post)
+    move(post, role="translator")
+    before = page(post).count("The content has changed since.")
+    make.edited(post, {"title": "Tea"})
+
+    # Beside the step, and beside the decision.
+    assert (before, page(post).count("The content has changed since.")) == (0, 2)
+
+
+def numbers(role: str) -> tuple[str, str, bool]:
+    """Return the count of the navigation and of the first tab of the inbox, and whether Home has a tile."""
+    inbox = client(role).get("/admin/inbox/").content.decode()
+    home = client(role).get("/admin/").content.decode()
+    [link] = re.findall(
+        r'<a[^>]* href="/admin/inbox/"[^>]*>(.*?)</a>', home.split("tiles")[0], re.S
+    )
+    shown = re.findall(r"<span[^>]*>(\d+)", link)
+    [tab] = re.findall(r"All <span[^>]*>(\d+)</span>", inbox)
+    return "".join(shown), tab, "<span>Steps that ask you</span>" in home
+
+
+def test_steps_count_in_the_inbox_in_the_navigation_and_on_home():
+    post = draft()
+    move(post)
+
+    assert numbers("translator") == ("1", "1", True)
+    assert numbers("editor") == ("", "0", False)
+    now = timezone.now()
+    set_absence(
+        actor=make.actor("translator"),
+        deputy="editor",
+        begins_at=now,
+        ends_at=now + timedelta(days=1),
+    )
+    assert numbers("editor") == ("1", "1", True)
+    text = page(post)
+    assert "translator is away; editor decides for translator." in text
+
+
+def test_counts_take_the_same_queries_for_any_number_of_steps(monkeypatch):
+    translator = client("translator")
+
+    def count() -> list[int]:
+        return [page_queries(translator, url) for url in ("/admin/", "/admin/inbox/")]
+
+    move(draft())
+    count()  # Fills the caches.
+    few = count()
+    for title in ("Tea", "Milk", "Juice"):
+        move(make.post(title, status="draft"))
+    many = count()
+    set_steps(monkeypatch)
+    none = count()
+
+    assert many == few
+    # Whose deputy the reader is, for the navigation and Home; in the inbox also for its counts and its section.
+    assert [one - other for one, other in zip(few, none, strict=True)] == [2, 5]
 
 
 def test_the_editor_shows_the_steps_of_its_post(monkeypatch):
@@ -315,6 +403,34 @@ def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):
     assert "go through the step “Legal” first" in refused.content.decode()
     assert Post.objects.get(pk=post.pk).title == "Coffee"
     assert make.layers(post).review.document.fields["title"] == "Tea"
+
+
+def test_the_review_and_the_release_say_in_advance_that_a_step_is_open(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL, HEAD)
+    staged(post, title="Tea")
+    passed(post)
+    schedule_approval(
+        post_id=post.pk,
+        actor=make.actor("editor"),
+        digest=scenes.digest_of(post),
+        at=timezone.now() + timedelta(days=1),
+    )
+    release = scenes.create()
+    scenes.add(release, "post", make.post("Milk", status="draft").pk)
+    review = f"/admin/content/post/{post.pk}/review/?layer=review"
+    page_of_release = reverse("admin:proofroom_releases_release_change", args=[release[14:]])
+    editor = client("editor")
+
+    assert "These changes will not go live:" not in editor.get(review).content.decode()
+    move(post, "return", step="Legal", note="Not yet")
+
+    text = editor.get(review).content.decode()
+    assert "1 schedule of these changes cannot be met." in text
+    assert "These changes will not go live: The step “Legal” is open." in text
+    text = editor.get(page_of_release).content.decode()
+    assert "The step “Legal” was not started. All steps must be done first." in text
 
 
 def test_the_review_names_the_step_when_it_refuses(monkeypatch):

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from content.inbox.decisions import Marked, decide_queued
 from content.layers.revert import revert_to_revision
-from content.layers.schedule import schedule_approval
+from content.layers.schedule import approvals_of, plans_of, schedule_approval
 from content.models import JobKind, JobOutcome, Layer, Post, QueuedChange, ScheduledApproval, Status
 from content.posts.decide import decide
 from content.posts.jobs import start_job
@@ -18,10 +18,18 @@ from content.posts.schedule import SCHEDULE_FAILED, run_due_dates
 from content.posts.variations import create_variation, promote_variation
 from content.store.layer_state import open_layers
 from content.store.traffic import change_variation
+from content.tools.definitions import OfPostType, get_post_type_config, list_post_types
+from mcp_bridge.management.commands.dump_mcp_context import build_context
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
+from proofroom.core.tools.pagination import Paged
+from proofroom.definitions import Step
+from proofroom_apps.releases.kinds import find_conflicts
+from proofroom_apps.releases.models import ReleaseItem
 from tests import make
 from tests.api_client import ApiClient
+from tests.queries import count_queries
+from tests.releases import scenes
 from tests.steps.taking import (
     HEAD,
     LEGAL,
@@ -356,6 +364,105 @@ def test_scheduled_changes_need_their_steps_now_and_at_their_time(live):
     assert run_due_dates(make.actor("admin", via="system")) == 0
     assert row(live).title != "New"
     assert "“Legal” is open" in ScheduledApproval.objects.get().reason
+
+
+def schedules(post: Post) -> list[str | None]:
+    rows = ApiClient("editor").read(f"/api/posts/{post.pk}/review/schedule")["data"]
+    return [row["conflict"] and row["conflict"]["message"] for row in rows]
+
+
+def test_scheduled_changes_say_in_advance_that_a_step_is_open(live, django_assert_num_queries):
+    staged(live, title="New", excerpt="Short")
+    passed(live)
+    for number, path in enumerate(("post.title", "post.excerpt")):
+        at = timezone.now() + timedelta(days=1 + number)
+        schedule_approval(
+            post_id=live.pk, actor=make.actor("editor"), digest=digest(live), at=at, paths=[path]
+        )
+    assert schedules(live) == [None, None]
+
+    # Somebody works on: only what the steps saw can still go live.
+    staged(live, title="Newer")
+    first, second = schedules(live)
+    assert (second, first is not None and "Changed or decided" in first) == (None, True)
+    staged(live, title="New")
+    assert schedules(live) == [None, None]
+    move(live, "return", step="Legal", note="Not yet")
+
+    text = "The step “Legal” is open. All steps must be done first."
+    assert schedules(live) == [text, text]
+    review, rows = open_layers(live).review, list(approvals_of(live))
+    with django_assert_num_queries(1):
+        plans_of(live, rows, review)
+
+
+def test_items_of_a_release_say_in_advance_that_a_step_is_open(live):
+    staged(live, title="New")
+    post, edited = draft(), draft("Tea")
+    for one in (live, post, edited):
+        passed(one)
+    release = scenes.create()
+    scenes.add_changes(release, live)
+    scenes.add(release, "post", post.pk)
+    scenes.add(release, "post", edited.pk)
+
+    def conflicts() -> list[str | None]:
+        rows = scenes.items(release)
+        return [row["conflict"] and row["conflict"]["message"] for row in rows]
+
+    assert conflicts() == [None, None, None]
+    move(live, "return", step="Legal", note="Not yet")
+    make.edited(edited, {"title": "Sneaked in"})
+
+    assert conflicts() == [
+        "The step “Legal” is open. All steps must be done first.",
+        None,
+        "The content was changed after its steps were done. Start the step “Legal” again.",
+    ]
+    refused = ApiClient("editor").write("POST", f"{release}/publish", expect=409)
+    assert refused["code"] == "release_conflict"
+    assert row(post).status == Status.DRAFT
+    for one in (live, edited):
+        passed(one) if one is edited else (move(one, role="translator"), move(one))
+    assert conflicts() == [None, None, None]
+    scenes.publish(release)
+    assert [row(one).status for one in (live, post, edited)] == [Status.PUBLISHED] * 3
+    assert row(live).title == "New"
+
+
+def test_conflicts_of_a_release_take_the_same_queries_for_any_number_of_items():
+    def count(number: int) -> int:
+        posts = [draft(f"{number} {each}") for each in range(number)]
+        for each in posts:
+            passed(each)
+        items = [
+            ReleaseItem(pk=at, kind="post", object_id=each.pk) for at, each in enumerate(posts)
+        ]
+        assert find_conflicts(items) == {}
+        return count_queries(find_conflicts, items)
+
+    # The posts, their steps, and their modules and terms.
+    assert (count(1), count(3)) == (4, 4)
+
+
+def test_ai_clients_read_the_steps_of_a_type(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2, due=timedelta(days=3)), HEAD)
+    steps = [
+        {
+            "name": "Legal",
+            "asks": {"kind": "role", "name": "translator", "quorum": 2},
+            "due": "P3DT00H00M00S",
+        },
+        {"name": "Head", "asks": {"kind": "person", "name": "editor", "quorum": 1}},
+    ]
+    client = make.mcp_actor()
+
+    listed = {row["slug"]: row for row in list_post_types(client, Paged())["items"]}
+    config = get_post_type_config(client, OfPostType(post_type="blog"))
+    dumped = {row["name"]: row for row in build_context()["postTypes"]}
+
+    assert listed["blog"]["steps"] == config["steps"] == dumped["blog"]["steps"] == steps
+    assert not any("steps" in rows["page"] for rows in (listed, dumped))
 
 
 def test_agents_and_clients_still_cannot_approve_or_publish():

@@ -62,7 +62,7 @@ def test_an_agent_that_proposes_nothing_ends_its_step(monkeypatch):
     post = draft()
     move(post)
 
-    ended(AgentRun.objects.get(), declined="Nothing to improve.")
+    ended(AgentRun.objects.get())
 
     answer = read(post)
     assert answer["step"] == "Head"
@@ -87,15 +87,49 @@ def test_people_decide_about_the_proposals_of_an_agent(monkeypatch):
     assert move(post)["step"] == "Head"
 
 
-def test_a_failed_run_leaves_its_step_to_people(monkeypatch):
-    set_steps(monkeypatch, SEO)
+@pytest.mark.parametrize(
+    ("status", "values", "problem"),
+    [
+        (RunStatus.FAILED, {"error": "No credit"}, "The run failed: No credit"),
+        (RunStatus.SUCCEEDED, {"declined": "No tone."}, "The agent declined: No tone."),
+        (RunStatus.CANCELLED, {}, "The run was cancelled."),
+    ],
+)
+def test_a_run_without_result_leaves_its_step_open_and_can_be_repeated(
+    monkeypatch, status, values, problem
+):
+    set_steps(monkeypatch, SEO, HEAD)
     post = draft()
     move(post)
+    first = AgentRun.objects.get()
 
-    ended(AgentRun.objects.get(), RunStatus.FAILED, error="No credit")
+    refused = move(post, "return", step="SEO", expect=422)
+    assert refused["details"] == {"step": ["The agent is still at work."]}
+    ended(first, status, **values)
+    assert read(post)["problem"] == problem
+    assert states(post) == ["open", "waiting"]
+    make.site_role("reader", "posts.view")
+    assert move(post, "return", role="reader", step="SEO", expect=403)["code"] == "not_asked"
 
-    assert read(post)["problem"] == "The run failed: No credit"
-    assert states(post) == ["open"]
+    answer = move(post, "return", step="SEO")
+
+    assert (answer["step"], answer["problem"]) == ("SEO", None)
+    again = AgentRun.objects.exclude(pk=first.pk).get()
+    assert StepRound.objects.get().run_id == again.pk
+    ended(again)
+    assert states(post) == ["done", "open"]
+
+
+def test_a_run_that_read_other_content_leaves_its_step_to_people(monkeypatch):
+    set_steps(monkeypatch, SEO, HEAD)
+    post = draft()
+    move(post)
+    make.edited(post, {"title": "Sneaked in"})
+
+    ended(AgentRun.objects.get())
+
+    assert read(post)["problem"] == "The content was changed while the agent worked."
+    assert states(post) == ["open", "waiting"]
 
 
 def test_a_run_that_ends_after_people_decided_changes_nothing(monkeypatch):

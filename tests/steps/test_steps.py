@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from content.models import Post
 from proofroom.accounts.models import User
@@ -14,10 +15,13 @@ from proofroom.core.content_scope import ContentScope
 from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.definitions import Step
+from proofroom.notifications.services import add_notifications
+from proofroom_apps.steps.changed_content import ask_again
 from proofroom_apps.steps.models import StepDecision, StepRound
-from proofroom_apps.steps.queries import people_asked, rounds_asking
+from proofroom_apps.steps.queries import absent_people, people_asked, rounds_asking
 from proofroom_apps.steps.services import advance, end_absence, remind_of_due, set_absence
 from tests import make
+from tests.api_client import ApiClient
 from tests.definition_checks import definition_errors
 from tests.steps.taking import HEAD, LEGAL, move, passed, publish, read, set_steps, staged, states
 
@@ -274,11 +278,8 @@ def test_changed_content_starts_again():
     assert move(post)["step"] == "Legal"
 
 
-def test_a_step_has_a_due_date_and_reminds_once(monkeypatch):
-    set_steps(
-        monkeypatch,
-        Step("Legal", role="translator", due=timedelta(days=3), reminder=timedelta(days=1)),
-    )
+def test_a_step_reminds_once_before_its_due_date_and_once_on_it(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", due=timedelta(days=3)))
     post = draft()
     due = move(post)["steps"][0]["due"]
     row = StepRound.objects.get()
@@ -289,9 +290,51 @@ def test_a_step_has_a_due_date_and_reminds_once(monkeypatch):
     assert remind_of_due() == 0
     StepRound.objects.update(remind_at=timezone.now())
     assert (remind_of_due(), remind_of_due()) == (1, 0)
+    assert StepRound.objects.get().remind_at == row.due_at
+    assert said() == [f"The step “Legal” of “Coffee” is due on {shown(row.due_at)}"]
+    past_due()
+    assert (remind_of_due(), remind_of_due()) == (1, 0)
 
-    event = Event.objects.get(name="post.step.due")
-    assert (event.post_id, event.payload["step"]) == (post.pk, "Legal")
+    events = Event.objects.filter(name="post.step.due", post_id=post.pk).order_by("pk")
+    assert [event.payload["isEarly"] for event in events] == [True, False]
+    assert said() == ["The step “Legal” of “Coffee” is due"]
+
+
+def test_an_outage_over_both_dates_reminds_once(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", due=timedelta(days=3)))
+    move(draft())
+    past_due()
+
+    assert (remind_of_due(), remind_of_due()) == (1, 0)
+    assert Event.objects.get(name="post.step.due").payload["isEarly"] is False
+
+
+@pytest.mark.parametrize(
+    ("step", "lead"),
+    [
+        (Step("A", role="a", due=timedelta(hours=4)), timedelta(hours=2)),
+        (Step("A", role="a", due=timedelta(days=9)), timedelta(days=1)),
+        (Step("A", role="a", due=timedelta(days=9), reminder=timedelta(0)), timedelta(0)),
+    ],
+)
+def test_a_step_is_reminded_of_in_good_time(step, lead):
+    assert step.lead == lead
+
+
+def past_due() -> None:
+    past = timezone.now() - timedelta(minutes=1)
+    StepRound.objects.update(remind_at=past, due_at=past)
+
+
+def shown(moment: datetime) -> str:
+    return date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT")
+
+
+def said(role: str = "translator") -> list[str]:
+    """Return the reminders of a person."""
+    add_notifications(list(Event.objects.filter(name="post.step.due").order_by("pk")))
+    rows = ApiClient(role).read("/api/notifications")["data"]
+    return [row["title"] for row in rows if row["kind"] == "due"]
 
 
 def test_a_deputy_decides_while_somebody_is_away():
@@ -327,6 +370,137 @@ def test_an_absence_is_checked():
     assert refuse("nobody", now + day) == ["deputy"]
     assert refuse("editor", now + day) == ["deputy"]
     assert refuse("translator", now - day) == ["ends_at"]
+
+
+def test_absences_make_no_circles_and_name_who_is_there():
+    editor, translator, now = make.actor("editor"), make.actor("translator"), timezone.now()
+    day = timedelta(days=1)
+    set_absence(actor=editor, deputy="translator", begins_at=now, ends_at=now + day)
+
+    with pytest.raises(RuleViolation) as refused:
+        set_absence(actor=translator, deputy="editor", begins_at=now, ends_at=now + day)
+    assert refused.value.details == {"deputy": ["This person is away in this time too."]}
+    # The deputy of a deputy is nobody's deputy.
+    set_absence(actor=translator, deputy="admin", begins_at=now, ends_at=now + day)
+    assert [user.username for user in absent_people(make.actor("admin").user.pk)] == ["translator"]
+    # Afterwards they may.
+    set_absence(actor=translator, deputy="editor", begins_at=now + day, ends_at=now + 2 * day)
+
+
+def test_a_deputy_gets_no_right_that_either_person_lacks(monkeypatch):
+    blog, pages = (ContentScope(types=frozenset({name})) for name in ("blog", "page"))
+    make.site_role("legal", "posts.view", scope=blog)
+    make.site_role("limited", "posts.view", scope=pages)
+    set_steps(monkeypatch, Step("Legal", role="legal"))
+    set_steps(monkeypatch, Step("Legal", role="legal"), type_="page")
+    make.user("legal"), make.user("limited")
+    post, page = draft(), make.post("Imprint", type="page", status="draft")
+    move(post), move(page)
+    now = timezone.now()
+    until = now + timedelta(days=1)
+
+    # Sees no blog, as the absent person sees no page.
+    set_absence(actor=make.actor("legal"), deputy="limited", begins_at=now, ends_at=until)
+    move(post, role="limited", expect=404)
+    assert move(page, role="limited", expect=403)["code"] == "not_asked"
+    assert list(rounds_asking(make.actor("limited"))) == []
+    assert people_asked(Step("Legal", role="legal"), page) == []
+    set_absence(actor=make.actor("legal"), deputy="translator", begins_at=now, ends_at=until)
+    assert [row.post_id for row in rounds_asking(make.actor("translator"))] == [post.pk]
+    assert move(page, role="translator", expect=403)["code"] == "not_asked"
+    assert move(post, role="translator")["decisions"][0]["deputyFor"]["username"] == "legal"
+
+
+def test_a_person_and_their_deputy_count_once(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2))
+    post, now = draft(), timezone.now()
+    move(post)
+    set_absence(
+        actor=make.actor("translator"),
+        deputy="editor",
+        begins_at=now,
+        ends_at=now + timedelta(days=1),
+    )
+    make.user("translator", "second")
+    move(post)
+
+    assert move(post, role="translator", expect=422)["code"] == "already_agreed"
+    assert move(post, expect=422)["code"] == "already_agreed"
+    assert list(rounds_asking(make.actor("translator"))) == []
+    assert advance(post_id=post.pk, actor=make_actor("second")).is_passed
+
+
+def test_an_agreement_is_to_the_content_that_was_read(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2), HEAD)
+    post = draft()
+    make.user("translator", "second")
+    move(post)
+    move(post, role="translator")
+    make.edited(post, {"title": "Sneaked in"})
+    assert read(post)["steps"][0]["asks"]["agreed"] == 0
+
+    ask_again(Event.objects.filter(name="post.updated").latest("pk"))
+    assert [row.post_id for row in rounds_asking(make.actor("translator"))] == [post.pk]
+    assert events(post)[-1] == "post.step.opened"
+    ask_again(Event.objects.filter(name="post.updated").latest("pk"))
+    assert events(post).count("post.step.opened") == 2
+
+    advance(post_id=post.pk, actor=make_actor("second"))
+    assert states(post) == ["open", "waiting"]
+    move(post, role="translator")
+    assert states(post) == ["done", "open"]
+
+
+@pytest.mark.parametrize("change", [{"role": "editor"}, {"is_active": False}])
+def test_somebody_whom_the_step_no_longer_asks_does_not_count(monkeypatch, change):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2))
+    post = draft()
+    for name in ("second", "third"):
+        make.user("translator", name)
+    move(post)
+    move(post, role="translator")
+    User.objects.filter(username="translator").update(**change)
+
+    advance(post_id=post.pk, actor=make_actor("second"))
+    assert states(post) == ["open"]
+    assert advance(post_id=post.pk, actor=make_actor("third")).is_passed
+
+
+@pytest.mark.parametrize(
+    ("step", "problem"),
+    [
+        (Step("Legal", role="gone"), "The role “gone” does not exist."),
+        (Step("Legal", person="gone"), "There is no account “gone”."),
+        (Step("Legal", person="translator"), "The account “translator” is turned off."),
+        (Step("Legal", role="translator"), "Nobody with the role “translator” can see this post."),
+    ],
+)
+def test_who_may_approve_and_publish_moves_on_if_nobody_can(monkeypatch, step, problem):
+    set_steps(monkeypatch, step)
+    User.objects.filter(username="translator").update(is_active=False)
+    make.site_role("approver", "posts.view", "posts.review.approve")
+    post = draft()
+    answer = move(post)
+
+    assert answer["problem"] == problem
+    assert events(post) == ["post.step.opened", "post.step.stopped"]
+    assert [row.post_id for row in rounds_asking(make.actor("editor"))] == [post.pk]
+    assert move(post, role="approver", note="I can", expect=403)["code"] == "not_asked"
+    assert move(post, expect=422)["details"] == {"note": [f"Say why you decide for {step.asked}."]}
+    answer = move(post, note="Their office was closed")
+
+    assert answer["decisions"][0]["standsFor"] == step.asked
+    assert answer["steps"][0]["state"] == "done"
+
+
+def test_who_stands_in_does_it_for_all_who_are_missing(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=3))
+    post = draft()
+    assert move(post)["problem"] == "The step needs 3 people, but only 1 can agree."
+
+    move(post, note="The others have left")
+    assert states(post) == ["open"]
+    assert move(post, role="translator")["steps"][0]["state"] == "done"
 
 
 def test_an_absence_that_ended_gives_no_right():
@@ -414,13 +588,15 @@ def test_types_without_steps_need_no_query(monkeypatch, django_assert_num_querie
         gates.seal_approved(post, document)
 
 
-def test_steps_are_read_in_few_queries(django_assert_num_queries):
+@pytest.mark.parametrize(("quorum", "queries"), [(1, 1), (2, 3)])
+def test_steps_are_read_in_few_queries(monkeypatch, django_assert_num_queries, quorum, queries):
     from proofroom_apps.steps.queries import read_way
 
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=quorum))
     post = draft()
     move(post)
 
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(queries):
         read_way(post)
 
 

@@ -1,0 +1,33 @@
+"""Agreements hold for exactly the content that was read: content that changes at an open step is agreed to again."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from proofroom.core import outbox
+from proofroom.core.models import Event
+from proofroom.definitions import steps_of
+from proofroom_apps.steps.services import void_agreements
+
+_EVENTS: Final = (
+    "post.updated",
+    "post.approve",
+    "post.review.save",
+    "post.review.approve",
+    "post.review.reject",
+    "post.review.reconsider",
+    "post.ai-review.approve",
+)
+
+
+def subscribe_to_changes() -> None:
+    """Call once, at start."""
+    outbox.subscribe(_EVENTS, ask_again, id="steps.changed_content.ask_again")
+
+
+def ask_again(event: Event) -> None:
+    """Ask the people again who agreed to other content. No query for types without steps. Idempotent."""
+    # Those that need more than one person are the only ones that stay open after an agreement.
+    steps = steps_of(str(event.payload.get("type")))
+    if event.post_id is not None and any(step.quorum > 1 for step in steps):
+        void_agreements(event.post_id)
