@@ -20,6 +20,7 @@ from proofroom.accounts.roles import Role
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom_apps.steps.models import Absence
+from proofroom_apps.steps.queries import coming_absences, overlapping
 from proofroom_apps.steps.services import end_absence, set_absence
 
 _MAX_PEOPLE: Final = 500
@@ -59,15 +60,29 @@ def absence(request: HttpRequest) -> HttpResponse:
     )
     if form.is_bound and save_form(form, lambda: _save(form, request)):
         messages.success(request, _("Absence saved."))
+        _warn_of_others(request, user)
         return HttpResponseRedirect(request.path)
     context = {
         **admin.site.each_context(request),
         "title": _("Absence"),
         "form": form,
         "row": row,
+        "deputy_of": [
+            # Stored as the midnight after the last day.
+            (each.user.username, each.begins_at, each.ends_at - _DAY)
+            for each in coming_absences(user.pk)
+        ],
     }
     status = 422 if form.errors else 200
     return TemplateResponse(request, "admin/steps/absence.html", context, status=status)
+
+
+def _warn_of_others(request: HttpRequest, user: User) -> None:
+    """Say whom the user cannot stand in for any more: the deputy of a deputy decides for nobody else."""
+    row = Absence.objects.get(user=user)
+    for other in overlapping(row.begins_at, row.ends_at).filter(deputy=user).select_related("user"):
+        text = _("You are the deputy of %(name)s in this time. Ask them to name somebody else.")
+        messages.warning(request, text % {"name": other.user.username})
 
 
 def _initial(row: Absence | None) -> dict[str, Any]:

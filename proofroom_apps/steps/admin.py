@@ -138,15 +138,18 @@ def _move(request: HttpRequest, post: Post) -> str:
 def _buttons(request: HttpRequest, way: Way, layers: Layers) -> dict[str, Any]:
     """Return what the user may do. The services decide again."""
     actor, current = actor_of(request), way.current
-    standing = standing_of(actor, current, way.post) if current is not None else None
-    is_author = may_start(actor, way.post)
-    has_content = way.post.status != Status.PUBLISHED or layers.review.exists
-    is_ready = current is None and not way.is_passed and bool(way.steps) and has_content
     counted = (
         list_agreements(way.row, current, content_digest(layers))
         if way.row is not None and current is not None and current.quorum > 1
         else []
     )
+    people = {each.deputy_for_id or each.by_id or 0 for each in counted}
+    standing = (
+        standing_of(actor, current, way.post, counted=people) if current is not None else None
+    )
+    is_author = may_start(actor, way.post)
+    has_content = way.post.status != Status.PUBLISHED or layers.review.exists
+    is_ready = current is None and not way.is_passed and bool(way.steps) and has_content
     has_agreed = any(actor.user.pk in (each.by_id, each.deputy_for_id) for each in counted)
     is_agent = current is not None and current.kind == "agent"
     has_ended = way.row is not None and (bool(way.row.problem) or way.row.run_id is None)
@@ -266,6 +269,7 @@ class StepsOnPostPages(PostPagesExtension):
             "way": way,
             "url": post_url("steps", post),
             "is_live": post.status == Status.PUBLISHED,
+            "misses_date": post.publish_at is not None and not way.is_passed,
         }
         return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
 

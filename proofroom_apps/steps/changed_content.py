@@ -27,7 +27,7 @@ def subscribe_to_changes() -> None:
 
 def ask_again(event: Event) -> None:
     """Ask the people again who agreed to other content. No query for types without steps. Idempotent."""
-    # Those that need more than one person are the only ones that stay open after an agreement.
+    # A step that needs one person is over with the first agreement.
     steps = steps_of(str(event.payload.get("type")))
     if event.post_id is not None and any(step.quorum > 1 for step in steps):
         void_agreements(event.post_id)

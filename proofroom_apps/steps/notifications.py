@@ -28,7 +28,7 @@ from proofroom_apps.steps.queries import people_asked
 
 
 def _find_asked(event: Event) -> list[Notice]:
-    """Return a notice for the people whom the step of the event asks, without those who have agreed."""
+    """Return a notice for the people whom the step of the event asks, without people who have agreed."""
     post, step = _subject(event)
     if post is None or step is None:
         return []
@@ -100,7 +100,7 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
         due = dates.get((post.pk, step))
         if due is not None and due > timezone.now():
             sentence = _("The step “%(step)s” of “%(title)s” is due on %(date)s")
-            names["date"] = date_format(timezone.localtime(due), "SHORT_DATETIME_FORMAT")
+            names["date"] = date_format(timezone.localtime(due), "DATETIME_FORMAT")
         text = sentence % names
         url = reverse("admin:content_post_steps", args=[post.pk])
         texts[row.pk] = NotificationText(text, url, "check")

@@ -9,7 +9,7 @@ from functools import reduce
 from operator import or_
 from typing import Final, Literal
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, F, OuterRef, Q, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -273,6 +273,12 @@ def overlapping(begins_at: datetime, ends_at: datetime) -> QuerySet[Absence]:
     return Absence.objects.filter(begins_at__lt=ends_at, ends_at__gt=begins_at)
 
 
+def coming_absences(deputy_id: int) -> list[Absence]:
+    """Return the absences, of now or later, in which this person is the deputy. One query."""
+    rows = Absence.objects.filter(deputy=deputy_id, ends_at__gt=timezone.now())
+    return list(rows.select_related("user").order_by("begins_at", "pk"))
+
+
 def _absences_now() -> QuerySet[Absence]:
     now = timezone.now()
     return Absence.objects.filter(begins_at__lte=now, ends_at__gt=now)
@@ -310,7 +316,7 @@ def _may_view(user: User, post: Post) -> bool:
 def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
     """Return the open steps that ask this person, or somebody they stand in for, the most urgent first.
 
-    Without the steps that they have agreed to, and without agents at work. One query for deputies, and for people who may
+    Without steps that they have agreed to, and without agents at work. One query for deputies, and for people who may
     approve and publish one for steps that ask accounts and roles without people.
     """
     named = [(type_.name, step) for type_ in post_types for step in type_.steps]
@@ -319,20 +325,21 @@ def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
         if _asks(step, actor.user):
             own |= Q(post__type=type_name, step=step.name)
     asks = own
+    counted = StepDecision.objects.filter(round=OuterRef("pk"), counts=True)
     for absent in absent_people(actor.user.pk):
         theirs = [Q(post__type=name, step=step.name) for name, step in named if _asks(step, absent)]
         if theirs and absent.has_perm("posts.view"):
             seen = filter_by_visible_post(StepRound.objects.all(), absent)
-            asks |= reduce(or_, theirs) & Q(pk__in=seen.values("pk"))
+            is_counted = Exists(counted.filter(Q(by=absent) | Q(deputy_for=absent)))
+            asks |= reduce(or_, theirs) & Q(pk__in=seen.values("pk")) & ~Q(is_counted)
     changed = _asks_of_rights(actor, named)
     if changed:
         within = filter_by_changeable_post(StepRound.objects.all(), actor)
         asks |= changed & Q(pk__in=within.values("pk")) if actor.scopes else changed
     rows = StepRound.objects.filter(asks, post__deleted_at__isnull=True)
-    counted = StepDecision.objects.filter(round=OuterRef("pk"), counts=True)
     rows = rows.filter(~Exists(counted.filter(Q(by=actor.user.pk) | Q(deputy_for=actor.user.pk))))
     rows = filter_by_visible_post(rows, actor)
-    return rows.select_related("post").order_by("due_at", "opened_at", "pk")
+    return rows.select_related("post").order_by(F("due_at").asc(nulls_last=True), "opened_at", "pk")
 
 
 def _asks_of_rights(actor: Actor, named: Sequence[tuple[str, Step]]) -> Q:

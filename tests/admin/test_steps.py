@@ -9,6 +9,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from agents_app.models import AgentRun
 from content.layers.schedule import schedule_approval
@@ -353,8 +354,15 @@ def test_people_name_and_remove_a_deputy():
     post = draft()
     move(post)
     assert "You decide for translator, who is away." in page(post)
+    editor, url = client("editor"), "/admin/account/absence/"
+    last = date_format(today + timedelta(days=2), "DATE_FORMAT")
+    own = f"translator: {date_format(today, 'DATE_FORMAT')} to {last}"
+    assert own in editor.get(url).content.decode()
+    assert f'href="{url}"' in editor.get("/admin/").content.decode()
+    text = editor.post(url, {**values, "deputy": "admin"}, follow=True).content.decode()
+    assert "You are the deputy of translator in this time." in text
     translator.post("/admin/account/absence/", {"do": "end"})
-    assert not Absence.objects.exists()
+    assert not Absence.objects.filter(user__username="translator").exists()
 
 
 def test_an_absence_that_ends_before_it_begins_is_refused():
@@ -384,6 +392,19 @@ def test_the_editor_names_the_step_that_prevents_the_publication():
     assert response.status_code == 422
     assert "The step “Legal” is open." in response.content.decode()
     assert Post.objects.get(pk=post.pk).status == "draft"
+
+
+def test_the_editor_says_that_a_draft_misses_its_date():
+    post = draft()
+    passed(post)
+    make.edited(post, {"publishAt": "2099-01-01T08:00:00.000Z"})
+    url = f"/admin/content/post/{post.pk}/change/"
+    text = "If they are not done by its date, it stays a draft."
+    editor = client("editor")
+
+    assert text not in editor.get(url).content.decode()
+    make.edited(post, {"title": "Tea"})
+    assert text in editor.get(url).content.decode()
 
 
 def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):

@@ -327,7 +327,7 @@ def past_due() -> None:
 
 
 def shown(moment: datetime) -> str:
-    return date_format(timezone.localtime(moment), "SHORT_DATETIME_FORMAT")
+    return date_format(timezone.localtime(moment), "DATETIME_FORMAT")
 
 
 def said(role: str = "translator") -> list[str]:
@@ -427,6 +427,13 @@ def test_a_person_and_their_deputy_count_once(monkeypatch):
     assert move(post, role="translator", expect=422)["code"] == "already_agreed"
     assert move(post, expect=422)["code"] == "already_agreed"
     assert list(rounds_asking(make.actor("translator"))) == []
+    move(post, "return", note="Once more")
+    move(post)
+    assert [row.post_id for row in rounds_asking(make.actor("editor"))] == [post.pk]
+    move(post, role="translator")
+    # Nobody is asked for a person who has agreed.
+    assert list(rounds_asking(make.actor("editor"))) == []
+    assert move(post, expect=403)["code"] == "not_asked"
     assert advance(post_id=post.pk, actor=make_actor("second")).is_passed
 
 
@@ -543,6 +550,17 @@ def test_a_step_of_which_others_agreed_stays_listed(monkeypatch):
 
     assert [row.post_id for row in rounds_asking(make.actor("translator"))] == [post.pk]
     assert list(rounds_asking(make_actor("second"))) == []
+
+
+def test_the_most_urgent_steps_are_listed_first(monkeypatch):
+    due = Step("Legal", role="translator", due=timedelta(days=1))
+    without, late = draft(), draft("Tea")
+    set_steps(monkeypatch, LEGAL)
+    move(without)
+    set_steps(monkeypatch, due)
+    move(late)
+
+    assert [row.post for row in rounds_asking(make.actor("translator"))] == [late, without]
 
 
 def test_open_steps_are_listed_in_two_queries(django_assert_num_queries):

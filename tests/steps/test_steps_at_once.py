@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from functools import partial
 
 import pytest
+from django.utils import timezone
 
 from content.models import Post
 from content.posts.publish import set_status
 from proofroom.core.actor import Actor
-from proofroom.core.errors import RuleViolation
+from proofroom.core.errors import NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.definitions import Step
-from proofroom_apps.steps.models import StepDecision, StepRound
-from proofroom_apps.steps.services import advance, send_back
+from proofroom_apps.steps.models import Absence, StepDecision, StepRound
+from proofroom_apps.steps.services import advance, send_back, set_absence
 from tests import make
 from tests.content.at_once import at_once, while_under_way
 from tests.steps.taking import HEAD, set_steps
@@ -55,6 +57,38 @@ def test_one_person_counts_once(monkeypatch):
 
     assert StepDecision.objects.filter(action="agreed").count() == 1
     assert StepRound.objects.get().step == "Legal"
+
+
+def test_a_person_and_their_deputy_count_once(monkeypatch):
+    set_steps(monkeypatch, Step("Legal", role="translator", quorum=2), HEAD)
+    post, now = make.post(status="draft"), timezone.now()
+    advance(post_id=post.pk, actor=make.actor("editor"))
+    ada = by("ada")
+    set_absence(actor=ada, deputy="editor", begins_at=now, ends_at=now + timedelta(days=1))
+
+    results = at_once(
+        *(partial(advance, post_id=post.pk, actor=one) for one in (ada, make.actor("editor")))
+    )
+
+    assert (
+        len([result for result in results if isinstance(result, RuleViolation | NotAllowed)]) == 1
+    )
+    assert StepDecision.objects.filter(action="agreed").count() == 1
+    assert StepRound.objects.get().step == "Legal"
+
+
+def test_two_people_do_not_become_each_others_deputies():
+    ada, ben, now = by("ada"), by("ben"), timezone.now()
+    until = now + timedelta(days=1)
+
+    results = at_once(
+        partial(set_absence, actor=ada, deputy="ben", begins_at=now, ends_at=until),
+        partial(set_absence, actor=ben, deputy="ada", begins_at=now, ends_at=until),
+    )
+
+    [refused] = [result for result in results if isinstance(result, RuleViolation)]
+    assert refused.details == {"deputy": ["This person is away in this time too."]}
+    assert Absence.objects.count() == 1
 
 
 def test_a_publication_sees_that_content_was_sent_back(monkeypatch):
