@@ -53,7 +53,7 @@ def absence(request: HttpRequest) -> HttpResponse:
     row = stored.first()
     if request.POST.get("do") == "end":
         end_absence(actor=actor)
-        messages.success(request, _("Nobody decides for you now."))
+        messages.success(request, _("Your absence was removed."))
         return HttpResponseRedirect(request.path)
     form = AbsenceForm(
         request.POST if request.method == "POST" else None, user=user, initial=_initial(row)
@@ -78,7 +78,7 @@ def absence(request: HttpRequest) -> HttpResponse:
 
 
 def _warn_of_others(request: HttpRequest, user: User) -> None:
-    """Say whom the user cannot stand in for any more: the deputy of a deputy decides for nobody else."""
+    """Say for whom the user cannot stand in: the deputy of a deputy decides for nobody else."""
     row = Absence.objects.get(user=user)
     for other in overlapping(row.begins_at, row.ends_at).filter(deputy=user).select_related("user"):
         text = _("You are the deputy of %(name)s in this time. Ask them to name somebody else.")

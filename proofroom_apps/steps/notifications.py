@@ -89,7 +89,7 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
             continue
         sentence = {
             "asked": _("“%(title)s” is at the step “%(step)s” and asks you"),
-            "stopped": _("The step “%(step)s” of “%(title)s” needs you"),
+            "stopped": _("The step “%(step)s” of “%(title)s” needs your decision"),
             "due": _("The step “%(step)s” of “%(title)s” is due"),
             "returned": _("“%(title)s” was sent back to the step “%(step)s”"),
             "done": _("All steps of “%(title)s” are done"),

@@ -284,7 +284,7 @@ def _open(row: StepRound, post: Post, step: Step, actor: Actor) -> None:
 
 
 def _close(row: StepRound) -> None:
-    """Close the open step, and count no decision of it any more."""
+    """Close the open step. None of its decisions counts afterwards."""
     row.step, row.problem, row.run_id, row.run_digest = "", "", None, ""
     row.opened_at = row.due_at = row.remind_at = row.completed_at = None
     row.sealed_changes = ""

@@ -115,7 +115,7 @@ def test_a_form_of_an_earlier_step_is_refused():
 
     text = send(post, status=422, do="advance", step="Legal")
 
-    assert "is not open any more" in text
+    assert "is no longer open" in text
     assert states(post) == ["done", "open"]
 
 

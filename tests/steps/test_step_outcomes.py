@@ -82,7 +82,7 @@ def test_people_decide_about_the_proposals_of_an_agent(monkeypatch):
     answer = read(post)
     assert answer["step"] == "SEO"
     assert answer["problem"] == "The proposals of the agent wait for a decision."
-    assert ("assignment", "The step “SEO” of “Coffee” waits for you") in notices("editor")
+    assert ("assignment", "The step “SEO” of “Coffee” needs your decision") in notices("editor")
     assert move(post, role="translator", expect=403)["code"] == "not_asked"
     assert move(post)["step"] == "Head"
 
@@ -185,7 +185,9 @@ def guest_post(monkeypatch: pytest.MonkeyPatch) -> Post:
 def test_who_started_is_asked_to_invite_the_guest(monkeypatch):
     guest_post(monkeypatch)
 
-    assert notices("editor") == [("assignment", "The step “Customer” of “Coffee” waits for you")]
+    assert notices("editor") == [
+        ("assignment", "The step “Customer” of “Coffee” needs your decision")
+    ]
 
 
 def test_a_guest_who_agrees_to_all_changes_ends_the_step(monkeypatch):
