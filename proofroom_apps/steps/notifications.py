@@ -78,7 +78,7 @@ def _notice(event: Event, people: Collection[int]) -> list[Notice]:
 def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, NotificationText]:
     ids = {row.subjects[0].partition(" ")[0] for row in rows}
     posts = {str(post.pk): post for post in Post.objects.filter(pk__in=ids)}
-    rounds = StepRound.objects.filter(post__in=posts) if kind == "due" else StepRound.objects.none()
+    rounds = StepRound.objects.filter(post__in=posts.values() if kind == "due" else ())
     dates = {(id_, step): due for id_, step, due in rounds.values_list("post", "step", "due_at")}
     texts = {}
     for row in rows:

@@ -23,7 +23,7 @@ from proofroom_apps.editorial.shared_content.review import waiting_shared
 def waiting_everywhere(request: HttpRequest) -> QuerySet[Any]:
     """Return one row for everything that waits."""
     # As a union, since counting it then takes one query.
-    each = [
+    each: list[QuerySet[Any]] = [
         rows.order_by().annotate(one=Value(1, IntegerField())).values_list("one")
         for rows in (
             queue(actor_of(request)),
