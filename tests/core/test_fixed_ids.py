@@ -64,6 +64,7 @@ SUBSCRIBERS = {
     "notifications.notify.step.stopped",
     "notifications.notify.shared.waiting",
     "notifications.notify.webhook.disabled",
+    "steps.changed_content.ask_again",
     "steps.guests.end_step",
     "webhooks.automation.starting.start_workflows",
     "webhooks.chat.notices.tell_chat",
