@@ -84,6 +84,37 @@ def schedule_approval(
 
 
 @transaction.atomic
+def move_approval(
+    *,
+    post_id: UUID | str,
+    schedule_id: UUID | str,
+    actor: Actor,
+    at: datetime,
+    expected_at: datetime | None = None,
+) -> ScheduledApproval:
+    """Approve scheduled changes for another time. From then on the rights of the actor count.
+
+    They are judged again. Raises `Conflict` if they are not scheduled for `expected_at` any more, and what `approve`
+    raises.
+    """
+    actor.require_session("schedule changes")
+    actor.require("posts.review.approve")
+    post = lock_post(post_id, actor)
+    row = find_approval(post, schedule_id)
+    if expected_at is not None and format_time(expected_at) != format_time(row.at):
+        raise Conflict(_("These changes were scheduled for another time since you read this."))
+    if at <= timezone.now():
+        raise invalid("at", _("Choose a time in the future."))
+    approval = require_approvable(post=post, actor=actor, digest=row.digest, paths=row.paths)
+    require_live_change([(post, approval.layers.live, approval.document)])
+    row.at, row.by_id, row.by_name = at, actor.user.pk, actor.user.username
+    row.failed_at, row.reason = None, ""
+    row.save()
+    outbox.record("post.review.schedule", actor=actor, post_id=post.pk, payload=_payload(post, row))
+    return row
+
+
+@transaction.atomic
 def cancel_approval(*, post_id: UUID | str, schedule_id: UUID | str, actor: Actor) -> None:
     """Remove a scheduled approval. Its changes stay in Review."""
     actor.require_session("remove a schedule")

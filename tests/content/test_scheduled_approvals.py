@@ -9,10 +9,12 @@ import pytest
 from django.utils import timezone
 
 from content.layers import approve, reject
+from content.layers.schedule import move_approval
 from content.models import Layer, Post, ScheduledApproval, Status
 from content.posts.publish import set_status
 from content.posts.schedule import SCHEDULE_FAILED, find_due, run_due_dates
 from content.posts.trash import delete_post, restore_post
+from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.core.outbox import find_kind
 from tests import make
@@ -195,6 +197,31 @@ def test_a_removed_schedule_does_nothing_and_its_changes_stay() -> None:
         "post.review.schedule",
         "post.review.unschedule",
     ]
+
+
+def test_another_time_is_an_approval_of_the_person_who_sets_it() -> None:
+    post = staged()
+    made = schedule(post)
+    row, at = ScheduledApproval.objects.get(pk=made["id"]), timezone.now() + timedelta(days=9)
+    moving = {"post_id": post.pk, "schedule_id": row.pk, "at": at}
+
+    for actor in (make.actor("translator"), make.agent_actor()):
+        with pytest.raises(NotAllowed):
+            move_approval(**moving, actor=actor)
+    admin = make.actor("admin")
+    with pytest.raises(Conflict):
+        move_approval(**moving, actor=admin, expected_at=at)
+    with pytest.raises(RuleViolation):
+        move_approval(**{**moving, "at": timezone.now()}, actor=admin)
+    move_approval(**moving, actor=admin, expected_at=row.at)
+
+    row.refresh_from_db()
+    assert (row.at, row.by, row.by_name) == (at, admin.user, "admin")
+    assert Event.objects.filter(name="post.review.schedule").count() == 2
+    make.staged(post, {"title": "Newer title"}, layer=Layer.REVIEW)
+    with pytest.raises(Conflict) as caught:
+        move_approval(**moving, actor=admin)
+    assert caught.value.code == "stale_review"
 
 
 def test_changes_wait_for_one_time_only() -> None:
