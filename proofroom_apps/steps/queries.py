@@ -313,6 +313,22 @@ def _may_view(user: User, post: Post) -> bool:
     return user.can_log_in and user.has_perm("posts.view") and can_view(user, post)
 
 
+def rounds_asking_person(user: User) -> QuerySet[StepRound]:
+    """Return the open steps that ask a person by name or by role."""
+    return _rounds_at(lambda step: step.role == user.role or step.person == user.username)
+
+
+def _rounds_at(is_wanted: Callable[[Step], bool]) -> QuerySet[StepRound]:
+    """Return the rounds whose open step is one of these."""
+    asks = [
+        Q(post__type=type_.name, step=step.name)
+        for type_ in post_types
+        for step in type_.steps
+        if is_wanted(step)
+    ]
+    return StepRound.objects.filter(reduce(or_, asks)) if asks else StepRound.objects.none()
+
+
 def rounds_asking(actor: Actor) -> QuerySet[StepRound]:
     """Return the open steps that ask this person, or somebody they stand in for, the most urgent first.
 

@@ -1,4 +1,4 @@
-"""Editorial steps: start them, agree to them, send content back, and name a deputy.
+"""Editorial steps: start them, agree to them, send content back, change due dates, and name a deputy.
 
 People decide all of it. The answer of an agent or a guest can only end a step that asks them.
 """
@@ -87,10 +87,7 @@ def advance(
     if step:
         reject_unstorable(step, "step")
     if step and step != (way.current.name if way.current is not None else ""):
-        raise Conflict(
-            _("The step “%(step)s” is no longer open. Read the steps again.") % {"step": step[:80]},
-            code="stale_step",
-        )
+        raise _stale_step(step)
     if digest and digest != content_digest(open_layers(way.post)):
         raise Conflict(
             _("The content was changed since you read it. Read it again."), code="stale_content"
@@ -153,6 +150,40 @@ def _run_again(way: Way, row: StepRound, step: Step, actor: Actor, note: str) ->
     if row.problem:
         _record("post.step.stopped", post, actor, step=step.name)
     return read_way(post)
+
+
+@transaction.atomic
+def change_due(
+    *,
+    post_id: UUID | str,
+    actor: Actor,
+    step: str,
+    due_at: datetime,
+    expected_at: datetime | None = None,
+) -> StepRound:
+    """Give the open step another due date. The people it asks are reminded of it again.
+
+    For people who may approve. Raises `Conflict` if another step is open (`stale_step`), or if the date is not
+    `expected_at`.
+    """
+    actor.require("posts.view")
+    actor.require_person("change a due date")
+    actor.require("posts.review.approve")
+    way = _lock_way(post_id, actor)
+    actor.require("posts.review.approve", way.post)
+    row, current = way.row, way.current
+    if row is None or current is None or current.name != step:
+        raise _stale_step(step)
+    if expected_at is not None and format_time(expected_at) != format_time(row.due_at):
+        raise Conflict(_("The due date was changed since you read it."))
+    if due_at <= timezone.now():
+        raise invalid("dueAt", _("The due date must be in the future."))
+    if due_at != row.due_at:
+        row.due_at, row.remind_at = due_at, due_at - current.lead
+        row.save(update_fields=["due_at", "remind_at"])
+        due = format_time(due_at)
+        _record("post.step.due-changed", way.post, actor, step=current.name, due=due)
+    return row
 
 
 def may_return(way: Way, layers: Layers) -> bool:
@@ -236,6 +267,11 @@ def _agree(way: Way, step: Step, actor: Actor, note: str) -> Way:
     if len(counted) >= needed_agreements(step, post, counted):
         _open_next(way, step, actor)
     return read_way(post)
+
+
+def _stale_step(name: str) -> Conflict:
+    message = _("The step “%(step)s” is no longer open. Read the steps again.")
+    return Conflict(message % {"step": name[:80]}, code="stale_step")
 
 
 def _not_asked(step: Step | None) -> NotAllowed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -12,14 +13,20 @@ from content.models import Post
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
-from proofroom.core.errors import NotAllowed, RuleViolation
+from proofroom.core.errors import Conflict, NotAllowed, RuleViolation
 from proofroom.core.models import Event
 from proofroom.definitions import Step
 from proofroom.notifications.services import add_notifications
 from proofroom_apps.steps.changed_content import ask_again
 from proofroom_apps.steps.models import StepDecision, StepRound
 from proofroom_apps.steps.queries import absent_people, people_asked, rounds_asking
-from proofroom_apps.steps.services import advance, end_absence, remind_of_due, set_absence
+from proofroom_apps.steps.services import (
+    advance,
+    change_due,
+    end_absence,
+    remind_of_due,
+    set_absence,
+)
 from tests import make
 from tests.api_client import ApiClient
 from tests.definition_checks import definition_errors
@@ -335,6 +342,37 @@ def said(role: str = "translator") -> list[str]:
     add_notifications(list(Event.objects.filter(name="post.step.due").order_by("pk")))
     rows = ApiClient(role).read("/api/notifications")["data"]
     return [row["title"] for row in rows if row["kind"] == "due"]
+
+
+def test_approvers_change_the_due_date_of_the_open_step(monkeypatch):
+    set_steps(monkeypatch, replace(LEGAL, due=timedelta(days=3), reminder=timedelta(days=1)), HEAD)
+    post = draft()
+    move(post)
+    StepRound.objects.update(remind_at=None)
+    editor, at = make.actor("editor"), timezone.now() + timedelta(days=9)
+    seen = StepRound.objects.get().due_at
+
+    def refuse(error, code, **values):
+        known = {"post_id": post.pk, "actor": editor, "step": "Legal", "due_at": at}
+        with pytest.raises(error) as caught:
+            change_due(**{**known, **values})
+        assert caught.value.code == code
+
+    refuse(NotAllowed, "not_allowed", actor=make.actor("translator"))
+    refuse(NotAllowed, "person_required", actor=make.agent_actor())
+    refuse(Conflict, "stale_step", step="Head")
+    refuse(Conflict, "conflict", expected_at=at)
+    refuse(RuleViolation, "invalid", due_at=timezone.now())
+    assert StepRound.objects.get().due_at == seen
+    change_due(post_id=post.pk, actor=editor, step="Legal", due_at=at, expected_at=seen)
+
+    row = StepRound.objects.get()
+    # They are reminded again.
+    assert (row.due_at, row.remind_at) == (at, at - timedelta(days=1))
+    event = Event.objects.get(name="post.step.due-changed")
+    assert (event.post_id, event.payload["step"]) == (post.pk, "Legal")
+    move(post, role="translator")
+    refuse(Conflict, "stale_step")
 
 
 def test_a_deputy_decides_while_somebody_is_away():
