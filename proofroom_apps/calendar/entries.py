@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from datetime import datetime, timedelta
-from typing import Final, Literal
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Literal, TypeVar
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -17,22 +17,38 @@ from content.store.post_queries import listed_posts
 from content.store.scopes import visible_to
 from media.models import Asset
 from media.scopes import visible_assets
+from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.definitions import steps_of
 from proofroom_apps.comments.models import Comment, CommentStatus
-from proofroom_apps.releases.models import Release, ReleaseItem
+from proofroom_apps.releases.models import EDITABLE, Release, ReleaseItem
 from proofroom_apps.releases.queries import MANAGE
+from proofroom_apps.steps.models import StepRound
+from proofroom_apps.steps.queries import open_step, rounds_asking_person
 
 MAX_PERIOD: Final = timedelta(days=93)
 MAX_ENTRIES: Final = 1_000
 """Maximum number of entries of one kind in a period."""
 EntryKind = Literal["publication", "expiry", "release", "due"]
 KINDS: Final[tuple[EntryKind, ...]] = ("publication", "expiry", "release", "due")
+EntrySource = Literal["publication", "expiry", "changes", "release", "comment", "step"]
+"""Whose date it is: a post's `publishAt` or `unpublishAt`, scheduled changes, a release, a thread, an open step."""
+_KIND_OF: Final[dict[EntrySource, EntryKind]] = {
+    "publication": "publication",
+    "changes": "publication",
+    "expiry": "expiry",
+    "release": "release",
+    "comment": "due",
+    "step": "due",
+}
+SOURCES: Final[tuple[EntrySource, ...]] = tuple(_KIND_OF)
+Rows = TypeVar("Rows", bound=QuerySet[Any, Any])
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarFilter:
-    """Limits of a calendar, each empty for all. `person`: the author of a post, the maker of a date, the assignee."""
+    """Limits of a calendar, each empty for all. `person`: author of a post, maker of a date, or whom it asks."""
 
     type: str = ""
     locale: str = ""
@@ -43,148 +59,180 @@ class CalendarFilter:
 class CalendarEntry:
     """One moment. `id` is that of the post, the scheduled changes, the release or the comment.
 
-    `is_past`: it has happened, so that it can't be moved.
+    `is_past`: it has happened, so that it can't be moved. `step`: the name of the step that is due.
     """
 
-    kind: EntryKind
+    source: EntrySource
     at: datetime
     id: UUID
     title: str
     post_id: UUID | None = None
     asset_id: UUID | None = None
     is_past: bool = False
+    step: str = ""
+
+    @property
+    def kind(self) -> EntryKind:
+        return _KIND_OF[self.source]
+
+
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """What to look for: in a period, and with `only` a single object. `posts`: those that the actor may see."""
+
+    begin: datetime
+    end: datetime
+    actor: Actor
+    wanted: CalendarFilter = field(default_factory=CalendarFilter)
+    only: UUID | None = None
+
+    @property
+    def posts(self) -> QuerySet[Post]:
+        posts = visible_to(listed_posts(), self.actor)
+        if self.wanted.type:
+            posts = posts.filter(type=self.wanted.type)
+        return posts.filter(locale=self.wanted.locale) if self.wanted.locale else posts
+
+    @property
+    def own_posts(self) -> QuerySet[Post]:
+        """The posts of the wanted author."""
+        person = self.wanted.person
+        return self.posts.filter(author=person) if person is not None else self.posts
+
+    def narrow(self, rows: Rows, column: str) -> Rows:
+        """Return the first rows whose moment is in the period, in order of time."""
+        found = rows.filter(**{f"{column}__gte": self.begin, f"{column}__lt": self.end})
+        if self.only is not None:
+            found = found.filter(pk=self.only)
+        return found.order_by(column, "pk")[: MAX_ENTRIES + 1]
 
 
 def list_entries(
     begin: datetime, end: datetime, actor: Actor, wanted: CalendarFilter | None = None
 ) -> list[CalendarEntry]:
-    """Return what happens from `begin` until before `end`, in order of time. At most eight queries.
+    """Return what happens from `begin` until before `end`, in order of time. At most ten queries.
 
     Only what the actor may see. Raises `RuleViolation` on `to` for a period that is too long or has too much.
     """
-    found = _find_entries(begin, end, actor, wanted)
-    if len(found) > MAX_ENTRIES:
-        message = _("There are more than %(most)s entries. Choose a shorter period.")
-        raise RuleViolation(
-            message % {"most": f"{MAX_ENTRIES:,}"},
-            code="too_many",
-            details={"to": [message % {"most": f"{MAX_ENTRIES:,}"}]},
-        )
-    return found
-
-
-def list_first_entries(begin: datetime, end: datetime, actor: Actor) -> list[CalendarEntry]:
-    """Return the first `MAX_ENTRIES` entries of a period, in order of time. At most eight queries."""
-    return _find_entries(begin, end, actor, None)[:MAX_ENTRIES]
-
-
-def _find_entries(
-    begin: datetime, end: datetime, actor: Actor, wanted: CalendarFilter | None
-) -> list[CalendarEntry]:
-    """Return the entries in order of time: more than `MAX_ENTRIES` if there are more, but perhaps not all of them."""
     actor.require("posts.view")
     if not begin < end:
         raise invalid("to", _("The period must end after it begins."))
     if end - begin > MAX_PERIOD:
         message = _("A calendar shows at most %(days)s days.")
         raise invalid("to", message % {"days": MAX_PERIOD.days})
-    asked = wanted or CalendarFilter()
-    posts = visible_to(listed_posts(), actor)
-    if asked.type:
-        posts = posts.filter(type=asked.type)
-    if asked.locale:
-        posts = posts.filter(locale=asked.locale)
-    found = [
-        *_publications(posts, begin, end, asked),
-        *_expiries(posts, begin, end, asked),
-        *_scheduled_changes(posts, begin, end, asked),
-        *_releases(posts, begin, end, actor, asked),
-        *_due_dates(posts, begin, end, actor, asked),
-    ]
+    search = _Search(begin, end, actor, wanted or CalendarFilter())
+    found: list[CalendarEntry] = []
+    for source in SOURCES:
+        found += _FINDERS[source](search)
+        if len(found) > MAX_ENTRIES:
+            message = _("There are more than %(most)s entries. Choose a shorter period.")
+            raise RuleViolation(
+                message % {"most": f"{MAX_ENTRIES:,}"},
+                code="too_many",
+                details={"to": [message % {"most": f"{MAX_ENTRIES:,}"}]},
+            )
     return sorted(found, key=lambda entry: (entry.at, KINDS.index(entry.kind), str(entry.id)))
 
 
-def _of_author(posts: QuerySet[Post], asked: CalendarFilter) -> QuerySet[Post]:
-    return posts.filter(author=asked.person) if asked.person is not None else posts
+def find_entry(source: EntrySource, entry_id: UUID, actor: Actor) -> CalendarEntry | None:
+    """Return an entry as it is now; None if it has no date any more, or the actor may not see it. Two queries."""
+    actor.require("posts.view")
+    search = _Search(_FIRST_MOMENT, _LAST_MOMENT, actor, only=entry_id)
+    # A post has one date of publication: the first one, or the one it waits for.
+    return next(iter(_FINDERS[source](search)), None)
 
 
-def _publications(
-    posts: QuerySet[Post], begin: datetime, end: datetime, asked: CalendarFilter
-) -> Iterator[CalendarEntry]:
-    """Yield the first publications of published posts, and the publications that drafts wait for. Two queries."""
-    own = _of_author(posts, asked)
-    live = own.filter(status=Status.PUBLISHED, published_at__gte=begin, published_at__lt=end)
-    for pk, title, at in _first(live, "published_at"):
-        yield CalendarEntry("publication", at, pk, title, pk, is_past=True)
-    waiting = own.filter(status=Status.DRAFT, publish_at__gte=begin, publish_at__lt=end)
-    for pk, title, at in _first(waiting, "publish_at"):
-        yield CalendarEntry("publication", at, pk, title, pk)
+_FIRST_MOMENT: Final = datetime(1, 1, 2, tzinfo=UTC)
+_LAST_MOMENT: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def _expiries(
-    posts: QuerySet[Post], begin: datetime, end: datetime, asked: CalendarFilter
-) -> Iterator[CalendarEntry]:
-    rows = _of_author(posts, asked).filter(unpublish_at__gte=begin, unpublish_at__lt=end)
-    for pk, title, at in _first(rows, "unpublish_at"):
-        yield CalendarEntry("expiry", at, pk, title, pk)
+def _publications(search: _Search) -> Iterator[CalendarEntry]:
+    """Yield the first publications of published posts, and those that drafts wait for. Two queries."""
+    live = search.narrow(search.own_posts.filter(status=Status.PUBLISHED), "published_at")
+    for pk, title, at in live.values_list("pk", "title", "published_at"):
+        if at is not None:
+            yield CalendarEntry("publication", at, pk, title, pk, is_past=True)
+    waiting = search.narrow(search.own_posts.filter(status=Status.DRAFT), "publish_at")
+    for pk, title, at in waiting.values_list("pk", "title", "publish_at"):
+        if at is not None:
+            yield CalendarEntry("publication", at, pk, title, pk)
 
 
-def _first(posts: QuerySet[Post], column: str) -> Iterable[tuple[UUID, str, datetime]]:
-    rows = posts.order_by(column, "pk").values_list("pk", "title", column)
-    return list(rows[: MAX_ENTRIES + 1])
+def _expiries(search: _Search) -> Iterator[CalendarEntry]:
+    rows = search.narrow(search.own_posts, "unpublish_at")
+    for pk, title, at in rows.values_list("pk", "title", "unpublish_at"):
+        if at is not None:
+            yield CalendarEntry("expiry", at, pk, title, pk)
 
 
-def _scheduled_changes(
-    posts: QuerySet[Post], begin: datetime, end: datetime, asked: CalendarFilter
-) -> Iterator[CalendarEntry]:
+def _scheduled_changes(search: _Search) -> Iterator[CalendarEntry]:
     rows = ScheduledApproval.objects.filter(
-        at__gte=begin, at__lt=end, failed_at__isnull=True, post__in=posts.values("pk")
+        failed_at__isnull=True, post__in=search.posts.values("pk")
     )
-    if asked.person is not None:
-        rows = rows.filter(by=asked.person)
-    for row in rows.select_related("post").order_by("at", "pk")[: MAX_ENTRIES + 1]:
-        yield CalendarEntry("publication", row.at, row.pk, row.post.title, row.post_id)
+    if search.wanted.person is not None:
+        rows = rows.filter(by=search.wanted.person)
+    for row in search.narrow(rows.select_related("post"), "at"):
+        yield CalendarEntry("changes", row.at, row.pk, row.post.title, row.post_id)
 
 
-def _releases(
-    posts: QuerySet[Post], begin: datetime, end: datetime, actor: Actor, asked: CalendarFilter
-) -> Iterator[CalendarEntry]:
+def _releases(search: _Search) -> Iterator[CalendarEntry]:
     """Yield releases by the time they went live, or will. With a type or language, those with such a post."""
-    if not actor.can(MANAGE):
+    if not search.actor.can(MANAGE):
         return
+    wanted = search.wanted
     rows = Release.objects.annotate(moment=Coalesce("published_at", "at"))
-    rows = rows.filter(moment__gte=begin, moment__lt=end)
-    if asked.person is not None:
-        rows = rows.filter(Q(scheduled_by=asked.person) | Q(created_by=asked.person))
-    if asked.type or asked.locale:
+    if wanted.person is not None:
+        rows = rows.filter(Q(scheduled_by=wanted.person) | Q(created_by=wanted.person))
+    if wanted.type or wanted.locale:
         items = ReleaseItem.objects.filter(
-            release=OuterRef("pk"), kind__in=("post", "changes"), object_id__in=posts.values("pk")
+            release=OuterRef("pk"),
+            kind__in=("post", "changes"),
+            object_id__in=search.posts.values("pk"),
         )
         rows = rows.filter(Exists(items))
-    columns = ("pk", "name", "moment", "published_at")
-    found = rows.order_by("moment", "pk").values_list(*columns)[: MAX_ENTRIES + 1]
-    for pk, name, at, published_at in found:
-        yield CalendarEntry("release", at, pk, name, is_past=published_at is not None)
+    found = search.narrow(rows, "moment").values_list("pk", "name", "moment", "state")
+    for pk, name, at, state in found:
+        yield CalendarEntry("release", at, pk, name, is_past=state not in EDITABLE)
 
 
-def _due_dates(
-    posts: QuerySet[Post], begin: datetime, end: datetime, actor: Actor, asked: CalendarFilter
-) -> Iterator[CalendarEntry]:
+def _due_threads(search: _Search) -> Iterator[CalendarEntry]:
     """Yield the due dates of open threads. Those on files only without a type and a language."""
+    actor, wanted = search.actor, search.wanted
     if not actor.can("comments.view"):
         return
-    places = Q(post__in=posts.values("pk"))
-    if not asked.type and not asked.locale and actor.can("media.view"):
+    places = Q(post__in=search.posts.values("pk"))
+    if not wanted.type and not wanted.locale and actor.can("media.view"):
         places |= Q(asset__in=visible_assets(Asset.objects.all(), actor).values("pk"))
-    rows = Comment.objects.filter(
-        places, status=CommentStatus.OPEN, parent=None, due_at__gte=begin, due_at__lt=end
-    )
-    if asked.person is not None:
-        rows = rows.filter(assignee=asked.person)
-    rows = rows.select_related("post", "asset").order_by("due_at", "pk")
-    for row in rows[: MAX_ENTRIES + 1]:
+    rows = Comment.objects.filter(places, status=CommentStatus.OPEN, parent=None)
+    if wanted.person is not None:
+        rows = rows.filter(assignee=wanted.person)
+    for row in search.narrow(rows.select_related("post", "asset"), "due_at"):
         title = row.post.title if row.post is not None else ""
         if row.asset is not None:
             title = row.asset.filename
         if row.due_at is not None:
-            yield CalendarEntry("due", row.due_at, row.pk, title, row.post_id, row.asset_id)
+            yield CalendarEntry("comment", row.due_at, row.pk, title, row.post_id, row.asset_id)
+
+
+def _due_steps(search: _Search) -> Iterator[CalendarEntry]:
+    """Yield the due dates of open editorial steps. With a person one more query."""
+    rows = StepRound.objects.exclude(step="")
+    if search.wanted.person is not None:
+        user = User.objects.filter(pk=search.wanted.person).first()
+        rows = rounds_asking_person(user) if user is not None else rows.none()
+    rows = rows.filter(post__in=search.posts.values("pk"))
+    for row in search.narrow(rows.select_related("post"), "due_at"):
+        # A step that was taken out of the definition asks nobody.
+        if row.due_at is not None and open_step(row, steps_of(row.post.type)) is not None:
+            post = row.post
+            yield CalendarEntry("step", row.due_at, post.pk, post.title, post.pk, step=row.step)
+
+
+_FINDERS: Final[dict[EntrySource, Callable[[_Search], Iterator[CalendarEntry]]]] = {
+    "publication": _publications,
+    "expiry": _expiries,
+    "changes": _scheduled_changes,
+    "release": _releases,
+    "comment": _due_threads,
+    "step": _due_steps,
+}

@@ -84,7 +84,7 @@ def _lines(entries: Sequence[CalendarEntry], now: datetime) -> Iterator[str]:
     for entry in entries:
         summary = f"{label_of(entry)}: {entry.title}".translate(_ESCAPES)
         yield "BEGIN:VEVENT"
-        yield from _fold(f"UID:{entry.kind}-{entry.id}@{host}")
+        yield from _fold(f"UID:{entry.source}-{entry.id}@{host}")
         yield f"DTSTAMP:{_utc(now)}"
         yield f"DTSTART:{_utc(entry.at)}"
         yield from _fold(f"SUMMARY:{summary}")

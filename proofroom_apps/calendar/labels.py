@@ -21,21 +21,25 @@ LABELS: Final[dict[EntryKind, Promise]] = {
 
 
 def label_of(entry: CalendarEntry) -> str:
-    """Return what happens, in a word."""
-    if entry.kind == "publication" and entry.id != entry.post_id:
+    """Return what happens, in a word. A due step is named."""
+    if entry.source == "changes":
         return _("Changes")
+    if entry.source == "step":
+        return _("Due: %(step)s") % {"step": entry.step}
     return str(LABELS[entry.kind])
 
 
 def url_of(entry: CalendarEntry) -> str:
     """Return the page where the entry is changed."""
-    if entry.kind == "release":
-        return reverse("admin:proofroom_releases_release_change", args=[entry.id])
-    if entry.kind == "due" and entry.asset_id is not None:
-        return reverse("admin:file-comments", args=[entry.asset_id])
     post_id = str(entry.post_id)
-    if entry.kind == "due":
+    if entry.source == "release":
+        return reverse("admin:proofroom_releases_release_change", args=[entry.id])
+    if entry.source == "comment" and entry.asset_id is not None:
+        return reverse("admin:file-comments", args=[entry.asset_id])
+    if entry.source == "comment":
         return post_url("comments", post_id)
-    if entry.id != entry.post_id:
+    if entry.source == "step":
+        return post_url("steps", post_id)
+    if entry.source == "changes":
         return f"{post_url('review', post_id)}?layer=review#schedule"
     return post_url("change", post_id)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 import pytest
@@ -10,23 +9,17 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from content.layers.schedule import schedule_approval
-from content.models import Layer, Post
+from content.models import Post
 from proofroom.core.content_scope import ContentScope
-from proofroom_apps.comments.services import comment_on_asset, comment_on_post
-from proofroom_apps.releases.services import add_item, create_release
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
-from tests.releases.scenes import digest_of
+from tests.calendar.scenes import due_step, full_month, on
+from tests.steps.taking import set_steps
 
 pytestmark = pytest.mark.django_db
 
 MONTH = "from=2099-01-01&to=2099-01-31"
-
-
-def on(day: int, hour: int = 9) -> datetime:
-    return datetime.fromisoformat(f"2099-01-{day:02}T{hour:02}:00:00+00:00")
 
 
 def entries(query: str = MONTH, *, by: str = "editor") -> list[dict[str, Any]]:
@@ -36,24 +29,6 @@ def entries(query: str = MONTH, *, by: str = "editor") -> list[dict[str, Any]]:
 
 def kinds(query: str = MONTH, *, by: str = "editor") -> list[tuple[str, str]]:
     return [(row["kind"], row["title"]) for row in entries(query, by=by)]
-
-
-def full_month() -> dict[str, Any]:
-    """Plan one of each kind, a day apart."""
-    editor = make.actor("editor")
-    planned = make.post("Planned", slug="planned", status="draft")
-    Post.objects.filter(pk=planned.pk).update(publish_at=on(2))
-    ending = make.post("Ending", slug="ending")
-    Post.objects.filter(pk=ending.pk).update(unpublish_at=on(3))
-    changed = make.post("Changed", slug="changed")
-    make.staged(changed, {"excerpt": "New"}, layer=Layer.REVIEW)
-    schedule_approval(post_id=changed.pk, actor=editor, digest=digest_of(changed), at=on(4))
-    release = create_release(name="Launch", actor=editor, at=on(5), time_zone="UTC")
-    drafted = make.post("Drafted", slug="drafted", status="draft")
-    add_item(release_id=release.pk, kind="post", object_id=drafted.pk, actor=editor)
-    comment_on_post(post_id=changed.pk, body="Check", actor=editor, due_at=on(6), assignee="admin")
-    comment_on_asset(asset_id=make.image("cup.png").pk, body="Dark", actor=editor, due_at=on(7))
-    return {"planned": planned, "changed": changed, "release": release}
 
 
 ALL = [
@@ -175,6 +150,26 @@ def test_the_month_page_shows_links_by_day_in_the_readers_zone() -> None:
     day = shown[shown.index('datetime="2099-01-02"') : shown.index('datetime="2099-01-03"')]
     assert "Planned" in day
     assert "10 p.m." in day
+
+
+def test_due_steps_are_listed_for_readers_of_the_post_and_the_people_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full_month()
+    post = due_step(monkeypatch, at=on(8))
+
+    [row] = [row for row in entries() if row["title"] == "Terms of use"]
+    assert (row["kind"], row["id"], row["postId"]) == ("due", str(post.pk), str(post.pk))
+    # It asks translators, and the person of a thread is the one it is assigned to.
+    translator, admin = (make.user(name).pk for name in ("translator", "admin"))
+    assert kinds(f"{MONTH}&person={translator}") == [("due", "Terms of use")]
+    assert ("due", "Terms of use") not in kinds(f"{MONTH}&person={admin}")
+    assert kinds(f"{MONTH}&person=999999") == []
+    make.site_role("limited", "posts.view", scope=ContentScope(types=frozenset({"blog"})))
+    assert ("due", "Terms of use") not in kinds(by="limited")
+    # Nobody is asked by a step that the type no longer has.
+    set_steps(monkeypatch, type_="page")
+    assert kinds() == ALL
 
 
 @pytest.mark.parametrize("month", ["", "soon", "0001-01", "9999-12", "2099-13", "1970-01"])
