@@ -139,6 +139,7 @@ class CmsAdminSite(admin.AdminSite):
             limit_client,
         )
         from proofroom.oauth.admin.consent import authorize
+        from proofroom_apps.calendar.move_page import move as calendar_move
         from proofroom_apps.calendar.page import calendar
         from proofroom_apps.editorial.briefs.history import (
             brief_compare,
@@ -255,6 +256,7 @@ class CmsAdminSite(admin.AdminSite):
                 name="file-comments",
             ),
             path("calendar/", self.admin_view(calendar), name="calendar"),
+            path("calendar/move/", self.admin_view(calendar_move), name="calendar-move"),
             path(
                 "content/post/<uuid:post_id>/steps/",
                 self.admin_view(post_steps),

@@ -65,6 +65,7 @@ TOPICS: Final = {
     "proofroom_briefs_brief_add": "how-to/write-an-editorial-brief",
     "brief": "admin/editorial-briefs#history",
     "calendar": "admin/calendar",
+    "calendar-move": "admin/calendar",
     "proofroom_releases": "admin/releases",
     "proofroom_feedback": "admin#notes-on-the-site",
     "forms": "admin/structure#forms",

@@ -15,7 +15,10 @@ class CalendarConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.core.admin.undo import undo_kinds
+        from proofroom_apps.calendar.move_page import UNDO_KIND
 
+        undo_kinds.register(UNDO_KIND, name=UNDO_KIND.name)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.REVIEW,

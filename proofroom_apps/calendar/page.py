@@ -1,11 +1,11 @@
-"""The calendar in the admin: a month with its publications, expiries, releases and due dates."""
+"""The calendar in the admin: a month or a week with its publications, expiries, releases and due dates."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, time, timedelta
+from datetime import date, time
 from typing import Final
 from urllib.parse import urlencode
 
@@ -14,7 +14,6 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.formats import date_format, get_format
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
@@ -22,15 +21,18 @@ from proofroom.core.admin.permissions import actor_of, require, service_errors_a
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import current_zone_name
+from proofroom.core.json import format_time
 from proofroom.core.post_type_names import post_type_labels
 from proofroom_apps.calendar.entries import CalendarEntry, CalendarFilter, EntryKind, list_entries
 from proofroom_apps.calendar.feeds import feed_url, renew_feed
 from proofroom_apps.calendar.labels import label_of, url_of
+from proofroom_apps.calendar.moves import find_movable
+from proofroom_apps.calendar.periods import Period, midnight, period_in
 from proofroom_apps.editorial.posts.post_pages import page
 
-_FIRST_YEAR: Final = 1971
-_LAST_YEAR: Final = 9998
 _MAX_PEOPLE: Final = 200
+_WORKING_HOURS: Final = range(8, 19)
+"""Hours that a week shows also without entries."""
 _BADGES: Final[dict[EntryKind, str]] = {
     "publication": "published",
     "expiry": "archived",
@@ -41,28 +43,45 @@ _BADGES: Final[dict[EntryKind, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class ShownEntry:
-    """An entry of a day: its time, its label with the colour of its badge, and the page it opens."""
+    """An entry with the colour of its badge and the page it opens. `move_url`: empty if it can't be moved."""
 
-    at: datetime
+    entry: CalendarEntry
     badge: str
     label: str
-    title: str
     url: str
+    move_url: str
+
+    @property
+    def key(self) -> str:
+        return f"{self.entry.source}:{self.entry.id}"
+
+    @property
+    def seen(self) -> str:
+        return format_time(self.entry.at)
+
+
+@dataclass(frozen=True, slots=True)
+class CalendarHour:
+    """An hour of a day of the week."""
+
+    begin: time
+    entries: Sequence[ShownEntry]
 
 
 @dataclass(frozen=True, slots=True)
 class CalendarDay:
-    """A day of the month's weeks. `is_outside`: of the month before or after."""
+    """A day. `is_outside`: of the month before or after. `hours`: in the view of a week."""
 
     day: date
     is_outside: bool
     is_today: bool
     entries: Sequence[ShownEntry]
+    hours: Sequence[CalendarHour] = ()
 
 
 @service_errors_as_http
 def calendar(request: HttpRequest) -> HttpResponse:
-    """Show a month (`?month=2026-12`), narrowed by `type`, `locale` and `person`; invalid values are ignored.
+    """Show a month or a week, narrowed by `type`, `locale` and `person`; invalid values are ignored.
 
     POST renews the address of the user's feed.
     """
@@ -71,45 +90,44 @@ def calendar(request: HttpRequest) -> HttpResponse:
         renew_feed(actor_of(request))
         messages.success(request, _("This is your new address. The former one no longer works."))
         return HttpResponseRedirect(f"{request.get_full_path()}#feed")
-    first = _month_in(request)
-    following = (first + timedelta(days=32)).replace(day=1)
-    earlier = (first - timedelta(days=1)).replace(day=1)
-    # Sunday is 0 in Django's formats, Monday in Python's weekdays.
-    first_weekday = (int(get_format("FIRST_DAY_OF_WEEK")) - 1) % 7
-    begin = first - timedelta(days=(first.weekday() - first_weekday) % 7)
-    end = following + timedelta(days=(first_weekday - following.weekday()) % 7)
-    asked, problem = _filter_in(request), ""
+    period, asked, problem = period_in(request.GET), _filter_in(request), ""
     try:
-        entries = list_entries(_midnight(begin), _midnight(end), actor_of(request), asked)
+        entries = list_entries(
+            midnight(period.begin), midnight(period.end), actor_of(request), asked
+        )
     except RuleViolation as error:
         entries, problem = [], error.message
-    by_day: defaultdict[date, list[ShownEntry]] = defaultdict(list)
-    for entry in entries:
-        by_day[timezone.localtime(entry.at).date()].append(_show(entry))
-    today = timezone.localdate()
-    days = [begin + timedelta(days=number) for number in range((end - begin).days)]
-    shown = [
-        CalendarDay(day, day.month != first.month, day == today, by_day.get(day, ()))
-        for day in days
-    ]
     chosen = {
         "type": asked.type,
         "locale": asked.locale,
         "person": str(asked.person) if asked.person is not None else "",
     }
+    movable = find_movable(entries, actor_of(request))
+    back = _query(period, chosen)
+    shown = [
+        _show(entry, back if (entry.source, entry.id) in movable else None) for entry in entries
+    ]
+    days = list(_days(period, shown))
     people = User.objects.filter(is_active=True).exclude(role="ai_agent").order_by("username")
     context = {
-        "month": date_format(first, "YEAR_MONTH_FORMAT"),
-        "month_value": f"{first:%Y-%m}",
-        "weeks": [shown[place : place + 7] for place in range(0, len(shown), 7)],
-        "weekdays": [date_format(day, "D") for day in days[:7]],
+        "period": period,
+        "is_week": period.view == "week",
+        "period_name": period.view,
+        "period_value": period.query[period.view],
+        "weeks": [days[place : place + 7] for place in range(0, len(days), 7)],
+        "hours": [hour.begin for hour in days[0].hours],
         "feed": feed_url(actor_of(request)) or "",
         "zone": current_zone_name(),
         "problem": problem,
         "is_empty": not entries and not problem,
-        "earlier": _url(earlier, chosen),
-        "following": _url(following, chosen),
-        "today": _url(today.replace(day=1), chosen),
+        "has_movable": bool(movable),
+        "earlier": _query(period.earlier, chosen),
+        "following": _query(period.following, chosen),
+        "today": _query(Period(period.view, _today_in(period)), chosen),
+        "month": _query(period.as_month(), chosen),
+        "week": _query(period.as_week(), chosen),
+        "unfiltered": _query(period, {}),
+        "is_filtered": any(chosen.values()),
         "chosen": chosen,
         "types": post_type_labels().items(),
         "locales": [(name, language_name(name)) for name in settings.CMS_ENV.locales],
@@ -117,20 +135,12 @@ def calendar(request: HttpRequest) -> HttpResponse:
             (str(pk), name) for pk, name in people.values_list("pk", "username")[:_MAX_PEOPLE]
         ],
     }
-    return page(request, "admin/calendar/month.html", context, title=_("Calendar"))
+    return page(request, "admin/calendar/calendar.html", context, title=_("Calendar"))
 
 
-def _month_in(request: HttpRequest) -> date:
-    """Return the first day of the month that was asked for, else of the current one."""
-    try:
-        found = datetime.strptime(request.GET.get("month", ""), "%Y-%m").date()  # noqa: DTZ007  # a month has no zone
-    except ValueError:
-        return timezone.localdate().replace(day=1)
-    return found if _FIRST_YEAR <= found.year <= _LAST_YEAR else timezone.localdate().replace(day=1)
-
-
-def _midnight(day: date) -> datetime:
-    return timezone.make_aware(datetime.combine(day, time()))
+def _today_in(period: Period) -> date:
+    today = timezone.localdate()
+    return today if period.view == "week" else today.replace(day=1)
 
 
 def _filter_in(request: HttpRequest) -> CalendarFilter:
@@ -144,10 +154,42 @@ def _filter_in(request: HttpRequest) -> CalendarFilter:
     )
 
 
-def _show(entry: CalendarEntry) -> ShownEntry:
-    return ShownEntry(entry.at, _BADGES[entry.kind], label_of(entry), entry.title, url_of(entry))
+def _show(entry: CalendarEntry, back: str | None) -> ShownEntry:
+    move_url = ""
+    if back is not None:
+        query = urlencode({"entry": f"{entry.source}:{entry.id}", "back": back})
+        move_url = f"{reverse('admin:calendar-move')}?{query}"
+    return ShownEntry(entry, _BADGES[entry.kind], label_of(entry), url_of(entry), move_url)
 
 
-def _url(month: date, chosen: dict[str, str]) -> str:
-    query = {"month": f"{month:%Y-%m}", **{name: value for name, value in chosen.items() if value}}
-    return f"{reverse('admin:calendar')}?{urlencode(query)}"
+def _days(period: Period, entries: Sequence[ShownEntry]) -> Iterator[CalendarDay]:
+    by_day: defaultdict[date, list[ShownEntry]] = defaultdict(list)
+    for one in entries:
+        by_day[timezone.localtime(one.entry.at).date()].append(one)
+    hours = range(0)
+    if period.view == "week":
+        # From the first to the last entry of all days, so that the hours are rows.
+        own = {timezone.localtime(one.entry.at).hour for one in entries} | {*_WORKING_HOURS}
+        hours = range(min(own), max(own) + 1)
+    today = timezone.localdate()
+    for day in period.days:
+        yield CalendarDay(
+            day,
+            period.view == "month" and day.month != period.day.month,
+            day == today,
+            by_day.get(day, ()),
+            list(_hours(hours, by_day.get(day, ()))),
+        )
+
+
+def _hours(hours: Iterable[int], entries: Sequence[ShownEntry]) -> Iterator[CalendarHour]:
+    by_hour: defaultdict[int, list[ShownEntry]] = defaultdict(list)
+    for one in entries:
+        by_hour[timezone.localtime(one.entry.at).hour].append(one)
+    for hour in hours:
+        yield CalendarHour(time(hour), by_hour.get(hour, ()))
+
+
+def _query(period: Period, chosen: Mapping[str, str]) -> str:
+    """Return the query of the page that shows a period with the same filters."""
+    return urlencode({**period.query, **{name: value for name, value in chosen.items() if value}})

@@ -172,12 +172,67 @@ def test_due_steps_are_listed_for_readers_of_the_post_and_the_people_asked(
     assert kinds() == ALL
 
 
-@pytest.mark.parametrize("month", ["", "soon", "0001-01", "9999-12", "2099-13", "1970-01"])
-def test_a_wrong_month_shows_the_current_one(month: str) -> None:
+def open_calendar(query: str = "", *, by: str = "editor", zone: str = "UTC") -> str:
     client = Client()
-    client.force_login(make.user("translator"))
+    client.force_login(make.user(by))
+    client.cookies["admin_time_zone"] = zone
+    response = client.get(f"/admin/calendar/?{query}")
+    assert response.status_code == 200
+    return response.content.decode()
 
-    assert client.get("/admin/calendar/", {"month": month}).status_code == 200
+
+def test_the_week_page_shows_hours_and_keeps_the_filters() -> None:
+    full_month()
+    # It begins on Sunday in English. An entry at 22:00 adds hours to all days.
+    week = open_calendar("week=2099-01-06&type=blog", zone="Pacific/Auckland")
+
+    assert "Jan. 4, 2099 – Jan. 10, 2099" in week
+    slot = week[week.index('data-day="2099-01-04" data-hour="22"') :]
+    assert slot.index("Changed") < slot.index("</section>")
+    assert week.count('data-hour="22"') == 7
+    assert 'data-hour="23"' not in week
+    for query in (
+        "week=2098-12-28&amp;type=blog",
+        "week=2099-01-11&amp;type=blog",
+        "month=2099-01&amp;type=blog",
+    ):
+        assert f'href="?{query}"' in week
+    month = open_calendar("month=2099-01&locale=de")
+    assert 'href="?week=2098-12-28&amp;locale=de"' in month
+    assert "No entries match these filters." in month
+    assert "Nothing is planned in this week." in open_calendar("week=2099-03-02")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("month=", "month=soon", "month=0001-01", "month=9999-12", "month=2099-13"),
+        *("week=", "week=soon", "week=0001-01-01", "week=9999-12-31", "week=2099-02-30"),
+    ],
+)
+def test_a_wrong_period_shows_the_current_one(query: str) -> None:
+    shown = open_calendar(query, by="translator")
+
+    assert 'aria-current="date"' in shown
+
+
+def test_the_page_takes_as_many_queries_for_many_entries(monkeypatch: pytest.MonkeyPatch) -> None:
+    full_month()
+    due_step(monkeypatch, at=on(8))
+    rights = ("posts.view", "posts.edit", "posts.publish", "comments.view", "comments.write")
+    scope = ContentScope(locales=frozenset({"en"}))
+    make.site_role("limited", *rights, "media.view", scope=scope)
+    query = "month=2099-01"
+    open_calendar(query, by="limited")
+    with CaptureQueriesContext(connection) as few:
+        open_calendar(query, by="limited")
+    posts = [make.post("More", slug=f"more-{n}", status="draft") for n in range(20)]
+    Post.objects.filter(pk__in=[post.pk for post in posts]).update(publish_at=on(20))
+
+    with CaptureQueriesContext(connection) as many:
+        assert open_calendar(query, by="limited").count("data-entry=") == 24
+
+    assert len(many) == len(few)
 
 
 def test_it_takes_as_many_queries_for_many_entries() -> None:
