@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Final
 from urllib.parse import urlsplit
@@ -24,10 +24,6 @@ from proofroom_apps.calendar.models import CalendarFeed
 
 _NONCE_CHARACTERS: Final = 32
 _PAST: Final = timedelta(days=31)
-_LINE_BYTES: Final = 75
-_ESCAPES: Final = str.maketrans(
-    {"\\": "\\\\", ";": "\\;", ",": "\\,", "\n": "\\n", "\r": None, "\x00": None}
-)
 
 
 def feed_url(actor: Actor) -> str | None:
@@ -75,39 +71,28 @@ def read_feed(secret: str) -> str | None:
 
 def write_calendar(entries: Sequence[CalendarEntry], now: datetime) -> str:
     """Return entries as an iCalendar text."""
-    return "".join(f"{line}\r\n" for line in _lines(entries, now))
+    # 10 MB of memory that only processes with readers of feeds need.
+    from icalendar import Calendar, Event
 
-
-def _lines(entries: Sequence[CalendarEntry], now: datetime) -> Iterator[str]:
     host = urlsplit(absolute("/")).hostname or "localhost"
-    yield from ("BEGIN:VCALENDAR", "VERSION:2.0", "PRODID:-//Proofroom//Calendar//EN")
+    calendar = Calendar()
+    calendar.add("version", "2.0")
+    calendar.add("prodid", "-//Proofroom//Calendar//EN")
     for entry in entries:
-        summary = f"{label_of(entry)}: {entry.title}".translate(_ESCAPES)
-        yield "BEGIN:VEVENT"
-        yield from _fold(f"UID:{entry.source}-{entry.id}@{host}")
-        yield f"DTSTAMP:{_utc(now)}"
-        yield f"DTSTART:{_utc(entry.at)}"
-        yield from _fold(f"SUMMARY:{summary}")
-        yield from _fold(f"URL:{absolute(url_of(entry))}")
-        yield "END:VEVENT"
-    yield "END:VCALENDAR"
+        event = Event()
+        # The same for as long as it exists, so that other calendars move it.
+        event.add("uid", f"{entry.source}-{entry.id}@{host}")
+        event.add("dtstamp", now.astimezone(UTC))
+        event.add("dtstart", entry.at.astimezone(UTC))
+        event.add("summary", _one_line(f"{label_of(entry)}: {entry.title}"))
+        event.add("url", absolute(url_of(entry)))
+        calendar.add_component(event)
+    return calendar.to_ical().decode()
 
 
-def _fold(line: str) -> Iterator[str]:
-    """Yield a line in parts of at most 75 bytes. Parts after the first begin with a space."""
-    part, size = "", 0
-    for character in line:
-        width = len(character.encode("utf-8", "replace"))
-        if size + width > _LINE_BYTES:
-            yield part
-            part, size = " ", 1
-        part += character
-        size += width
-    yield part
-
-
-def _utc(moment: datetime) -> str:
-    return f"{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+def _one_line(text: str) -> str:
+    """Return the text without control characters, which no calendar may contain."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def _url_of(nonce: str) -> str:
