@@ -94,7 +94,7 @@ def move_approval(
 ) -> ScheduledApproval:
     """Approve scheduled changes for another time. From then on the rights of the actor count.
 
-    They are judged again. Raises `Conflict` if they are not scheduled for `expected_at` any more, and what `approve`
+    They are judged again. Raises `Conflict` if they are no longer scheduled for `expected_at`, and what `approve`
     raises.
     """
     actor.require_session("schedule changes")

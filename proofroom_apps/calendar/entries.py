@@ -78,7 +78,7 @@ class CalendarEntry:
 
 @dataclass(frozen=True, slots=True)
 class _Search:
-    """What to look for: in a period, and with `only` a single object. `posts`: those that the actor may see."""
+    """What to look for: in a period, and with `only` a single object. `posts`: the posts that the actor may see."""
 
     begin: datetime
     end: datetime
@@ -147,7 +147,7 @@ _LAST_MOMENT: Final = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def _publications(search: _Search) -> Iterator[CalendarEntry]:
-    """Yield the first publications of published posts, and those that drafts wait for. Two queries."""
+    """Yield the first publications of published posts, and the publications that drafts wait for. Two queries."""
     live = search.narrow(search.own_posts.filter(status=Status.PUBLISHED), "published_at")
     for pk, title, at in live.values_list("pk", "title", "published_at"):
         if at is not None:

@@ -48,7 +48,7 @@ def require_entry(source: EntrySource, entry_id: UUID, actor: Actor) -> Calendar
     """Return an entry as it is now. Raises `NotFound`."""
     entry = find_entry(source, entry_id, actor)
     if entry is None:
-        raise NotFound(_("This is not in the calendar any more."))
+        raise NotFound(_("This is no longer in the calendar."))
     return entry
 
 
@@ -71,7 +71,7 @@ def find_movable(entries: Iterable[CalendarEntry], actor: Actor) -> set[tuple[En
 
 @transaction.atomic
 def move_entry(move: EntryMove, actor: Actor) -> None:
-    """Move an entry. Raises what its service raises, and `Conflict` if it is not at `seen_at` any more."""
+    """Move an entry. Raises what its service raises, and `Conflict` if it is no longer at `seen_at`."""
     _MOVES[move.entry.source](move, actor)
 
 
@@ -95,7 +95,7 @@ def _require_unmoved(present: datetime | None, move: EntryMove) -> None:
     if format_time(present) == format_time(move.seen_at):
         return
     if present is None:
-        raise Conflict(_("This has no date any more. Somebody removed it, or it has happened."))
+        raise Conflict(_("This no longer has a date. Somebody removed it, or it has happened."))
     message = _("Somebody has moved this to %(time)s since you opened the calendar.")
     raise Conflict(message % {"time": exact_time(present)})
 

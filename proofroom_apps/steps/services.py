@@ -163,8 +163,8 @@ def change_due(
 ) -> StepRound:
     """Give the open step another due date. The people it asks are reminded of it again.
 
-    For people who may approve. Raises `Conflict` if another step is open (`stale_step`), or if the date is not
-    `expected_at`.
+    For people who may approve. Raises `Conflict` if another step is open (`stale_step`), or if the date is
+    no longer `expected_at`.
     """
     actor.require("posts.view")
     actor.require_person("change a due date")

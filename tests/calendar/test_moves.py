@@ -129,9 +129,14 @@ def test_what_was_moved_in_the_meantime_is_not_moved_again(monkeypatch: pytest.M
     assert "2099-01-02 09:00 (UTC)" in messages[0]
     assert all("since you" in message or "another time" in message for message in messages)
     Post.objects.filter(pk=scene["planned"].pk).update(publish_at=None)
-    assert "not in the calendar" in move(entries[0], on(2), expect=404, day="2099-01-20")["message"]
+    assert (
+        "no longer in the calendar"
+        in move(entries[0], on(2), expect=404, day="2099-01-20")["message"]
+    )
     Post.objects.filter(pk=scene["planned"].pk).update(status="published", published_at=on(2))
-    assert "no date any more" in move(entries[0], on(2), expect=409, day="2099-01-20")["message"]
+    assert (
+        "no longer has a date" in move(entries[0], on(2), expect=409, day="2099-01-20")["message"]
+    )
 
 
 def test_rules_and_impossible_times_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -33,7 +33,9 @@ TO: Final = query_parameter(
     {"type": "string", "format": "date-time"},
 )
 PERSON: Final = query_parameter(
-    "person", "User id: author, maker of a date, or assignee.", {"type": "integer", "minimum": 1}
+    "person",
+    "User id: author, maker of a date, or the person asked.",
+    {"type": "integer", "minimum": 1},
 )
 
 
@@ -42,7 +44,9 @@ class CalendarEntryAnswer(Answer):
 
     kind: Annotated[str, one_of(KINDS)]
     at: datetime
-    id: UUID = Field(description="Of the post, the scheduled changes, the release or the comment.")
+    id: UUID = Field(
+        description="Of the post, the scheduled changes, the release or the comment. Of the post for a due step."
+    )
     post_id: UUID | None
     title: str
 
@@ -96,7 +100,7 @@ class CalendarViewSet(ApiViewSet):
     def retrieve(self, request: Request) -> Response:
         """List publications, expiries, releases and due dates of a period, in order of time.
 
-        Releases need `releases.manage`, due dates `comments.view`; without it they are left out.
+        Releases need `releases.manage`, due threads `comments.view`; without it they are left out.
         """
         begin = moment_in(request, "from") or timezone.now()
         end = moment_in(request, "to", is_end=True) or _later(begin)
