@@ -87,7 +87,8 @@ def write_calendar(entries: Sequence[CalendarEntry], now: datetime) -> str:
         event.add("summary", _one_line(f"{label_of(entry)}: {entry.title}"))
         event.add("url", absolute(url_of(entry)))
         calendar.add_component(event)
-    return calendar.to_ical().decode()
+    text: bytes = calendar.to_ical()
+    return text.decode()
 
 
 def _one_line(text: str) -> str:

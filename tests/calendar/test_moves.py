@@ -186,15 +186,17 @@ def test_only_what_the_reader_may_move_can_be_moved(monkeypatch: pytest.MonkeyPa
     assert movable("editor") == {*entries.values(), step}
     assert movable("translator") == {entries["thread"], entries["about_file"]}
     rights = ("posts.view", "posts.edit", "posts.publish", "comments.view", "comments.write")
-    english = ContentScope(types=frozenset({"page"}))
-    make.site_role("pages", *rights, "posts.review.approve", scope=english)
-    assert movable("pages") == {step}
+    for name, reads_all in (("pages", False), ("readers", True)):
+        scope = ContentScope(types=frozenset({"page"}), reads_all=reads_all)
+        make.site_role(name, *rights, "posts.review.approve", scope=scope)
+        assert movable(name) == {step}
 
     before = dates(scene)
     for key, seen in (("planned", on(2)), ("ending", on(3)), ("approval", on(4))):
         answer = move(entries[key], seen, by="translator", expect=403, day="2099-01-20")
         assert answer["message"]
         assert client_of("translator").get(MOVE, {"entry": entries[key]}).status_code == 403
+        move(entries[key], seen, by="readers", expect=403, day="2099-01-20")
     # Who may not see it gets the same answer as for what is not there.
     unseen = [(entries["release"], on(5), "translator"), (entries["planned"], on(2), "pages")]
     for key, seen, role in unseen:
