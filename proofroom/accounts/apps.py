@@ -22,7 +22,7 @@ class AccountsConfig(AppConfig):
 
     def ready(self) -> None:
         from proofroom.accounts.allauth_events import connect_signals
-        from proofroom.accounts.queries import account_names, token_names
+        from proofroom.accounts.queries import account_names, people_role_choices, token_names
         from proofroom.core.activity.presenters import name_lookups
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -30,8 +30,10 @@ class AccountsConfig(AppConfig):
             NavigationTab,
             navigation_entries,
         )
+        from proofroom.core.list_views import role_choices
 
         connect_signals()
+        role_choices.register(people_role_choices, name="people")
         post_migrate.connect(_write_declared_roles, sender=self)
         name_lookups.register(token_names, name="token")
         name_lookups.register(account_names, name="account")

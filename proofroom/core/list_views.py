@@ -1,7 +1,7 @@
 """Saved views of the admin's lists: reading, saving and sharing.
 
-A view is private or shared with all users of the list. Users with `lists.share` share views and change shared ones.
-Only the owner changes whether a view is shared.
+A view is private, shared with a role, or shared with all users of the list. Users with `lists.share` share views and
+change the shared ones that they see. Only the owner changes with whom a view is shared.
 """
 
 from __future__ import annotations
@@ -18,23 +18,41 @@ from django.utils.translation import gettext as _
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import NotAllowed, NotFound, invalid
+from proofroom.core.hooks import Hook
 from proofroom.core.json import JsonObject
 from proofroom.core.models import LIST_VIEW_NAME_MAX, LIST_VIEW_QUERY_MAX, ListView
 from proofroom.core.validation.input_validation import clean_line
 
 SHARE: Final = "lists.share"
+_ADOPT: Final = "users.manage"
+"""Permission to see the views of deleted accounts that are shared with other roles."""
 MAX_OWN: Final = 30
 """Maximum number of a user's views of one list."""
 MAX_SHARED: Final = 30
 """Maximum number of shared views of one list."""
 MAX_COLUMNS: Final = 40
 _MAX_PARAMETERS: Final = 20
+role_choices: Hook[[], list[tuple[str, str]]] = Hook()
+"""Functions that return the roles of people, each with its label. The app with the roles registers one."""
+
+
+def find_roles() -> list[tuple[str, str]]:
+    """Return the roles that a view can be shared with, each with its label. At most one query."""
+    return [choice for choices in role_choices() for choice in choices]
 
 
 def list_views(*, actor: Actor, list_name: str) -> list[ListView]:
-    """Return the actor's unnamed row of a list, their views and the shared ones, by name. One query."""
-    rows = ListView.objects.filter(Q(owner=actor.user.pk) | Q(is_shared=True), list_name=list_name)
+    """Return the actor's unnamed row of a list, their views and those shared with them, by name. One query."""
+    rows = ListView.objects.filter(_visible_to(actor), list_name=list_name)
     return list(rows.order_by("name", "pk"))
+
+
+def _visible_to(actor: Actor) -> Q:
+    """Return the condition on the views that the actor sees."""
+    shared = Q(is_shared=True)
+    found = Q(owner=actor.user.pk) | shared & Q(role__in=["", actor.user.role])
+    # Without its owner, a view for a role without `lists.share` could not be changed or deleted by anyone.
+    return found | shared & Q(owner=None) if actor.can(_ADOPT) else found
 
 
 @transaction.atomic
@@ -46,8 +64,11 @@ def save_view(
     query: str,
     columns: Sequence[str],
     is_shared: bool = False,
+    role: str = "",
 ) -> ListView:
-    """Save a new view of the actor. Raises `RuleViolation` by field, and `NotAllowed`."""
+    """Save a new view of the actor, shared with a `role` or with everyone. Raises `RuleViolation` by field, and
+    `NotAllowed`.
+    """
     return restore_view(
         actor=actor,
         owner_id=actor.user.pk,
@@ -56,6 +77,7 @@ def save_view(
         query=query,
         columns=columns,
         is_shared=is_shared,
+        role=role,
     )
 
 
@@ -69,6 +91,7 @@ def restore_view(
     query: str,
     columns: Sequence[str],
     is_shared: bool,
+    role: str = "",
 ) -> ListView:
     """Save a deleted view again, for its owner. Raises the errors of `save_view`.
 
@@ -84,6 +107,7 @@ def restore_view(
         accounts = get_user_model()._default_manager.filter(pk=owner_id)
         owner_id = accounts.values_list("pk", flat=True).first()
     view = ListView(owner_id=owner_id, list_name=list_name, is_shared=is_shared)
+    view.role = _clean_role(role) if is_shared else ""
     view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
     view.query, view.columns = _clean_query(query), _clean_columns(columns)
     own = ListView.objects.filter(owner=owner_id, list_name=list_name).exclude(name="")
@@ -105,14 +129,18 @@ def change_view(
     query: str | None = None,
     columns: Sequence[str] | None = None,
     is_shared: bool | None = None,
+    role: str = "",
 ) -> ListView:
-    """Change the given attributes of a view. Raises `NotFound`, `NotAllowed`, and `RuleViolation` by field."""
+    """Change the given attributes of a view; `role` together with `is_shared`.
+
+    Raises `NotFound`, `NotAllowed`, and `RuleViolation` by field.
+    """
     view = _locked_view(actor, list_name, view_id)
-    if is_shared is not None and is_shared != view.is_shared:
+    if is_shared is not None and (is_shared, role) != (view.is_shared, view.role):
         if view.owner_id != actor.user.pk:
-            raise NotAllowed(_("Only the owner of a view can stop sharing it."))
+            raise NotAllowed(_("Only the owner of a view can change with whom it is shared."))
         actor.require(SHARE)
-        view.is_shared = is_shared
+        view.is_shared, view.role = is_shared, _clean_role(role) if is_shared else ""
         _require_room(view)
     if name is not None:
         view.name = clean_line("name", name, LIST_VIEW_NAME_MAX, required=True)
@@ -148,8 +176,8 @@ def set_opening_view(*, actor: Actor, list_name: str, view_id: int | None) -> No
     _lock(actor)
     own = _own_row(actor, list_name)
     if view_id is not None:
-        visible = Q(owner=actor.user.pk) | Q(is_shared=True)
-        found = ListView.objects.filter(visible, pk=view_id, list_name=list_name).exclude(name="")
+        rows = ListView.objects.filter(_visible_to(actor), pk=view_id, list_name=list_name)
+        found = rows.exclude(name="")
         if not found.exists():
             raise _not_found()
     own.opens_id = view_id
@@ -166,7 +194,7 @@ def _locked_view(actor: Actor, list_name: str, view_id: int) -> ListView:
     """Return a view that the actor may change, after locking it."""
     _lock(actor)
     rows = ListView.objects.select_for_update().filter(list_name=list_name).exclude(name="")
-    view = rows.filter(Q(owner=actor.user.pk) | Q(is_shared=True), pk=view_id).first()
+    view = rows.filter(_visible_to(actor), pk=view_id).first()
     if view is None:
         raise _not_found()
     if view.is_shared and not actor.can(SHARE):
@@ -206,6 +234,12 @@ def _clean_query(query: str) -> str:
     return cleaned
 
 
+def _clean_role(role: str) -> str:
+    if role and role not in dict(find_roles()):
+        raise invalid("role", _("There is no role %(name)s.") % {"name": role[:80]})
+    return role
+
+
 def _clean_columns(columns: Sequence[str]) -> list[str]:
     if len(columns) > MAX_COLUMNS:
         message = _("A list can show at most %(most)s columns.") % {"most": MAX_COLUMNS}
@@ -229,5 +263,6 @@ def _record(view: ListView, did: str, actor: Actor) -> None:
         "list": view.list_name,
         "did": did,
         "shared": view.is_shared,
+        "role": view.role,
     }
     outbox.record("list-view.changed", actor=actor, payload=payload)

@@ -171,6 +171,8 @@ class QueueFailure(models.Model):
 
 LIST_VIEW_NAME_MAX: Final = 60
 LIST_VIEW_QUERY_MAX: Final = 1500
+ROLE_MAX: Final = 60
+"""Length of the name of a role in a column."""
 
 
 def keep_shared_views(
@@ -189,7 +191,8 @@ class ListView(models.Model):
 
     `list_name` is the label of the model, such as `content.post`. `columns` are names in their order; empty means the
     default columns. A row without a name has the owner's settings of the plain list: its columns, and in `opens` the
-    view that opens first. A shared view outlives its owner's account.
+    view that opens first. `role` is the role that a shared view is shared with; empty for everyone who can open the
+    list. A shared view outlives its owner's account.
     """
 
     owner = models.ForeignKey(
@@ -200,6 +203,7 @@ class ListView(models.Model):
     query = models.CharField(max_length=LIST_VIEW_QUERY_MAX, blank=True)
     columns = models.JSONField(default=list)
     is_shared = models.BooleanField(default=False)
+    role = models.CharField(max_length=ROLE_MAX, blank=True, default="", db_default="")
     opens = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
     updated_at = models.DateTimeField(auto_now=True)
 

@@ -242,6 +242,87 @@ def test_shared_views_are_seen_by_all_and_changed_by_who_may_share(signed_in: Si
     assert ListView.objects.get().name == "All drafts"
 
 
+def test_a_view_of_a_role_is_seen_by_its_members_only(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    form = text(client.get(f"{POSTS}?{DRAFTS}"))
+    assert '<option value="role:translator">Role: Translator</option>' in form
+    assert "role:ai_agent" not in form
+    sent = {"list_view": "save", "name": "For translators", "shared": "role:translator"}
+    client.post(f"{POSTS}?{DRAFTS}", sent)
+    client.post(f"{POSTS}?{DRAFTS}", {**sent, "name": "For pirates", "shared": "role:pirate"})
+    view = ListView.objects.get()
+
+    assert (view.is_shared, view.role) == (True, "translator")
+    address = f"{POSTS}?saved={view.pk}&{DRAFTS}"
+    assert "For translators" in text(signed_in("translator").get(address))
+    assert signed_in("editor").get(address).status_code == 404
+    editor = make.actor("editor")
+    steps: list[Callable[[], object]] = [
+        lambda: change_view(actor=editor, list_name=LIST, view_id=view.pk, name="Mine"),
+        lambda: set_opening_view(actor=editor, list_name=LIST, view_id=view.pk),
+    ]
+    for step in steps:
+        with pytest.raises(NotFound):
+            step()
+    assert '<option value="role:translator" selected>' in text(client.get(address))
+    # Deleted, restored, and shared with another role.
+    page = client.post(address, {"list_view": "delete"}, follow=True)
+    undo = re.search(r'name="undo" value="([^"]+)"', text(page))
+    assert undo
+    client.post("/admin/undo/", {"undo": undo[1]})
+    again = ListView.objects.get()
+    assert again.role == "translator"
+    client.post(
+        f"{POSTS}?saved={again.pk}&{DRAFTS}",
+        {"list_view": "rename", "name": "For editors", "shared": "role:editor"},
+    )
+    assert "For editors" in text(signed_in("editor").get(POSTS))
+    assert "For editors" not in text(signed_in("translator").get(POSTS))
+    event = Event.objects.filter(name="list-view.changed").latest("pk")
+    assert (event.payload["shared"], event.payload["role"]) == (True, "editor")
+
+
+def test_a_view_of_a_role_whose_owner_left_is_cleaned_up_by_an_administrator() -> None:
+    view = save_view(
+        actor=make.actor("editor"),
+        list_name=LIST,
+        name="Drafts",
+        query=DRAFTS,
+        columns=[],
+        is_shared=True,
+        role="translator",
+    )
+    admin = make.actor("admin")
+    assert list_views(actor=admin, list_name=LIST) == []
+
+    make.user("editor").delete()
+
+    assert list_views(actor=make.actor("editor"), list_name=LIST) == []
+    delete_view(actor=admin, list_name=LIST, view_id=view.pk)
+
+
+@pytest.mark.usefixtures("posts")
+@pytest.mark.parametrize("kept", ["", f"{DRAFTS}&o=-name"])
+def test_a_view_opens_without_a_filter_that_no_longer_exists(
+    kept: str, signed_in: SignedIn
+) -> None:
+    client = signed_in("editor")
+    view = saved(query=f"{kept}&brand=x&author__password=x")
+
+    page = client.get(f"{POSTS}?saved={view.pk}", follow=True)
+
+    assert titles(page) == (["Tea"] if kept else ["Milk", "Coffee", "Tea"])
+    assert page.context["list_state"].view == view
+    sentence = "Some filters of this view no longer exist: author, brand."
+    assert sentence in text(page)
+    # "Update view" saves what is left.
+    client.post(
+        page.request["PATH_INFO"] + "?" + page.request["QUERY_STRING"], {"list_view": "update"}
+    )
+    view.refresh_from_db()
+    assert view.query == "&".join(sorted(kept.split("&")))
+
+
 def test_programs_save_nothing() -> None:
     token = replace(make.actor("editor"), token_id="1")
     for actor in (make.agent_actor(), make.mcp_actor("editor"), token):

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal, TypeVar, cast
+from typing import Any, ClassVar, Final, Literal, TypedDict, TypeVar, cast
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import admin, messages
+from django.contrib.admin.exceptions import DisallowedModelAdminLookup
 from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.contrib.admin.options import IncorrectLookupParameters
 from django.contrib.admin.templatetags.admin_list import result_headers
@@ -29,6 +31,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import PermittedAdmin, actor_of, may
@@ -40,6 +43,7 @@ from proofroom.core.list_views import (
     SHARE,
     change_view,
     delete_view,
+    find_roles,
     list_views,
     restore_view,
     save_view,
@@ -50,6 +54,9 @@ from proofroom.core.models import ListView
 
 M = TypeVar("M", bound=Model)
 SAVED_VAR: Final = "saved"
+EVERYONE: Final = "all"
+"""Value of `shared` for a view that everyone sees."""
+_ROLE_PREFIX: Final = "role:"
 ALL: Final = "all"
 """Value of `saved` that opens the plain list although the user has a default view."""
 _NON_FILTER_PARAMETERS: Final = (SAVED_VAR, PAGE_VAR, ALL_VAR, ERROR_FLAG)
@@ -93,7 +100,14 @@ class ColumnChoice:
     is_locked: bool
 
 
-@dataclass(slots=True)
+class Audience(TypedDict, total=False):
+    """With whom a view is shared; a role only with `is_shared`."""
+
+    is_shared: bool
+    role: str
+
+
+@dataclass
 class ListState:
     """The state of a list for a request: its views, the open view and the chosen columns.
 
@@ -130,6 +144,26 @@ class ListState:
     @property
     def all_url(self) -> str:
         return f"?{SAVED_VAR}={ALL}" if self.opens else "?"
+
+    @cached_property
+    def audiences(self) -> list[tuple[str, str]]:
+        """With whom a view can be shared, as values and labels of a choice. At most one query."""
+        everyone = [("", _("Only me")), (EVERYONE, _("Everyone who can open this list"))]
+        return everyone + [
+            (f"{_ROLE_PREFIX}{name}", _("Role: %(name)s") % {"name": label})
+            for name, label in find_roles()
+        ]
+
+    @property
+    def audience(self) -> str:
+        """The value of `audiences` for the open view."""
+        if self.view is None or not self.view.is_shared:
+            return ""
+        return f"{_ROLE_PREFIX}{self.view.role}" if self.view.role else EVERYONE
+
+
+class _ViewFilterGone(Exception):
+    """The list cannot apply a filter of the open view: a filter, field or app was removed."""
 
 
 def column_name(column: Column) -> str:
@@ -400,7 +434,44 @@ class ListAdmin(PermittedAdmin[M]):
         if self.has_column_choice:
             state.choices = self._column_choices(shown)
         context = {"list_state": state, **(extra_context or {})}
-        return super().changelist_view(request, context)
+        if request.method == "POST" or state.view is None:
+            return super().changelist_view(request, context)
+        try:
+            return super().changelist_view(request, context)
+        except (_ViewFilterGone, DisallowedModelAdminLookup):
+            return self._open_without_lost_filters(request, state)
+
+    def get_changelist_instance(self, request: HttpRequest) -> ChangeList:
+        try:
+            return super().get_changelist_instance(request)
+        except IncorrectLookupParameters:
+            state = list_state(request)
+            if request.method == "POST" or state is None or state.view is None:
+                raise
+            # Django would open the list without the view, and say nothing.
+            raise _ViewFilterGone from None
+
+    def _open_without_lost_filters(self, request: HttpRequest, state: ListState) -> HttpResponse:
+        """Redirect to the open view with the filters that the list still has, and name the others."""
+        usable, lost = [], []
+        for name, value in parse_qsl(state.query):
+            alone = copy(request)
+            alone.GET = QueryDict(urlencode([(name, value)]))
+            try:
+                super().get_changelist_instance(alone)
+                usable.append((name, value))
+            except (IncorrectLookupParameters, DisallowedModelAdminLookup):
+                lost.append(name.partition("__")[0])
+        text = ngettext(
+            "A filter of this view no longer exists: %(names)s. The list is shown without it.",
+            "Some filters of this view no longer exist: %(names)s. The list is shown without them.",
+            len(lost),
+        )
+        messages.warning(request, text % {"names": ", ".join(dict.fromkeys(lost))})
+        # A view alone in the URL redirects to all of its filters, so an empty order stands beside it.
+        kept = usable or [(ORDER_VAR, "")]
+        pk = state.view.pk if state.view is not None else ALL
+        return HttpResponseRedirect(f"{request.path}?{urlencode([(SAVED_VAR, pk), *kept])}")
 
     def _read_state(self, request: HttpRequest) -> ListState:
         """Read the views and the state in one query."""
@@ -487,7 +558,7 @@ class ListAdmin(PermittedAdmin[M]):
                 name=sent.get("name", ""),
                 query=state.query,
                 columns=state.columns,
-                is_shared="shared" in sent,
+                **_submitted_audience(sent),
             )
             messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
             return _view_url(view)
@@ -505,7 +576,7 @@ class ListAdmin(PermittedAdmin[M]):
                 list_name=self.list_name,
                 view_id=pk,
                 name=sent.get("name", ""),
-                is_shared=("shared" in sent) if state.is_own and state.may_share else None,
+                **(_submitted_audience(sent) if state.is_own and state.may_share else {}),
             )
             messages.success(request, _("View “%(name)s” saved.") % {"name": view.name})
             return ""
@@ -548,6 +619,12 @@ def list_state(request: HttpRequest) -> ListState | None:
     return getattr(request, "list_state", None)
 
 
+def _submitted_audience(sent: QueryDict) -> Audience:
+    shared = sent.get("shared", "")
+    role = shared.removeprefix(_ROLE_PREFIX) if shared.startswith(_ROLE_PREFIX) else ""
+    return {"is_shared": bool(shared), "role": role}
+
+
 def _view_url(view: ListView) -> str:
     page = reverse(f"admin:{view.list_name.replace('.', '_')}_changelist")
     return f"{page}?{urlencode([(SAVED_VAR, view.pk), *parse_qsl(view.query)])}"
@@ -561,6 +638,7 @@ def _as_json(view: ListView) -> JsonObject:
         "query": view.query,
         "columns": view.columns,
         "shared": view.is_shared,
+        "role": view.role,
     }
 
 
@@ -575,6 +653,8 @@ def _undo_delete(actor: Actor, arguments: JsonObject) -> Undone:
         query=str(arguments["query"]),
         columns=[str(name) for name in columns] if isinstance(columns, list) else [],
         is_shared=arguments["shared"] is True,
+        # Buttons of earlier versions have no role.
+        role=str(arguments.get("role", "")),
     )
     return Undone(_("View “%(name)s” restored.") % {"name": view.name}, _view_url(view))
 
