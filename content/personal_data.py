@@ -179,6 +179,16 @@ KINDS: Final = (
         reason=_HISTORY,
     ),
     TableKind(
+        "content.bulk-edits",
+        gettext_lazy("Bulk edits: texts of assignments and replaced values with this address"),
+        Table("content.PostJob", ("kind", "created_at"), texts=("edit",)),
+        Table("content.PostJobItem", ("outcome",), texts=("before",)),
+        erasure=Erasure.MASKED,
+        reason=gettext_lazy("Undoing the bulk edit does not bring the address back."),
+        # After the texts of the site were changed with it.
+        order=60,
+    ),
+    TableKind(
         "content.settings",
         gettext_lazy("Drafts, URL patterns and moves that this person changed last"),
         Table("content.Draft", ("post_id", "layer", "updated_at"), owners=("updated_by",)),

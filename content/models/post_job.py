@@ -15,6 +15,7 @@ class JobKind(models.TextChoices):
     UNPUBLISH = "unpublish"
     ARCHIVE = "archive"
     DELETE = "delete"
+    EDIT = "edit"
 
 
 class JobOutcome(models.TextChoices):
@@ -30,11 +31,13 @@ class PostJob(BackgroundJob):
     """One bulk action. `is_undo`: the action is being undone, or was.
 
     `total` and `done` count the posts in the current direction. `title`: for a copy, the title of the copied page.
+    `edit`: for a bulk edit, the changes to make in each post.
     """
 
     kind = models.CharField(max_length=10, choices=JobKind.choices)
     is_undo = models.BooleanField(default=False)
     title = models.CharField(max_length=300, blank=True, default="")
+    edit = models.JSONField(null=True)
     total = models.PositiveIntegerField(default=0)
     done = models.PositiveIntegerField(default=0)
 

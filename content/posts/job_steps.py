@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.models import JobKind, JobOutcome, Post, PostJob, PostJobItem, Status
+from content.posts.bulk_edit import run_bulk_edit, undo_bulk_edit
 from content.posts.copy import copy_below
 from content.posts.publish import move_status
 from content.posts.trash import delete_post
@@ -162,4 +163,5 @@ STEPS: Final[dict[str, JobStep]] = {
         _undo_status,
     ),
     JobKind.DELETE: JobStep("posts.delete", 1, _delete, _undo_delete),
+    JobKind.EDIT: JobStep("posts.edit", 1, run_bulk_edit, undo_bulk_edit),
 }

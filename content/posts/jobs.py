@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 from uuid import UUID
 
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Count, QuerySet
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 
 from content.models import JobKind, JobOutcome, JobState, Post, PostJob, PostJobItem
+from content.posts.bulk_edit import BulkEdit, check_bulk_edit
 from content.posts.copy import MAX_COPIED, copy_page, list_descendants_to_copy
 from content.posts.job_steps import DEFECT_TEXT, STEPS
 from proofroom.core import outbox
@@ -86,15 +87,40 @@ def start_job(*, kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> PostJ
     Small jobs are done on return, large ones run in a worker. Raises `RuleViolation` for too many posts, and
     `NotAllowed`.
     """
+    _require_selection(kind, post_ids, actor)
+    with transaction.atomic():
+        job = POST_JOBS.create(actor, kind=kind, total=len(post_ids))
+        _add_items(job, post_ids)
+    return POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
+
+
+def start_bulk_edit(
+    *, edit: BulkEdit, post_ids: Sequence[UUID], actor: Actor, job_id: UUID
+) -> PostJob:
+    """Start a job that makes the same changes in posts. A form that is sent twice starts it once.
+
+    `job_id`: the id that the form was made with. Raises as `start_job` and `check_bulk_edit`, and `NotFound` if the
+    id is that of another user's job.
+    """
+    _require_selection(JobKind.EDIT, post_ids, actor)
+    cleaned = check_bulk_edit(edit, actor)
+    try:
+        with transaction.atomic():
+            job = POST_JOBS.create(
+                actor, pk=job_id, kind=JobKind.EDIT, total=len(post_ids), edit=cleaned
+            )
+            _add_items(job, post_ids)
+    except IntegrityError:
+        return find_job(job_id=job_id, actor=actor)
+    return POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
+
+
+def _require_selection(kind: JobKind, post_ids: Sequence[UUID], actor: Actor) -> None:
     actor.require_person("change many posts")
     actor.require(STEPS[kind].permission)
     if not 1 <= len(post_ids) <= MAX_POSTS:
         message = _("Select at most %(most)s posts.") % {"most": f"{MAX_POSTS:,}"}
         raise RuleViolation(message, code="too_many")
-    with transaction.atomic():
-        job = POST_JOBS.create(actor, kind=kind, total=len(post_ids))
-        _add_items(job, post_ids)
-    return POST_JOBS.begin(job, at_once=job.total <= MAX_IN_REQUEST)
 
 
 def start_copy(*, post_id: UUID, actor: Actor) -> tuple[Post, PostJob]:

@@ -199,7 +199,7 @@ def change_comment(
     subject = _subject(comment)
     mentioned = Mentioned()
     changed: list[str] = []
-    if body is not None and (text := _clean_body(body)) != comment.body:
+    if body is not None and (text := clean_body(body)) != comment.body:
         if comment.author_id != actor.user.pk:
             message = _("Only the author of a comment can change its text.")
             raise NotAllowed(message, code="not_the_author", details={"body": [message]})
@@ -221,7 +221,7 @@ def change_comment(
         if assignee is not ...:
             comment.assignee = _find_assignee(assignee, subject)
         if due_at is not ... and due_at != comment.due_at:
-            comment.due_at = _clean_due(due_at)
+            comment.due_at = clean_due(due_at)
             changed.append("dueAt")
     is_newly_assigned = comment.assignee_id != assigned
     if is_newly_assigned:
@@ -378,7 +378,7 @@ def _start(
             code="too_many_comments",
         )
     comment.assignee = _find_assignee(assignee, subject)
-    comment.due_at = _clean_due(due_at)
+    comment.due_at = clean_due(due_at)
     return _save(comment, body, actor)
 
 
@@ -410,7 +410,7 @@ def _reply(
 
 
 def _save(comment: Comment, body: str, actor: Actor) -> Written:
-    comment.body = _clean_body(body)
+    comment.body = clean_body(body)
     comment.author_id = actor.user.pk
     own_agent = actor.user.agent_id if isinstance(actor.user, User) else ""
     comment.agent_id = (actor.agent_id or own_agent or "")[:AGENT_ID_MAX]
@@ -527,7 +527,8 @@ def _find_assignee(assignee: Assignee, subject: Post | Asset) -> User | None:
     return user
 
 
-def _clean_due(due_at: datetime | None) -> datetime | None:
+def clean_due(due_at: datetime | None) -> datetime | None:
+    """Return the due date as it is stored. Raises `RuleViolation` on `dueAt`."""
     if due_at is None:
         return None
     if due_at <= timezone.now():
@@ -536,7 +537,8 @@ def _clean_due(due_at: datetime | None) -> datetime | None:
     return due_at.replace(microsecond=due_at.microsecond // 1000 * 1000)
 
 
-def _clean_body(text: str) -> str:
+def clean_body(text: str) -> str:
+    """Return the text as it is stored. Raises `RuleViolation` on `body`."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").strip()
     if not text:
         raise invalid("body", _("body must not be empty."))

@@ -26,6 +26,7 @@ from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import ListAdmin, ListColumn
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
+from proofroom_apps.editorial.post_editor.bulk_edit import EDIT, bulk_edit
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
 from proofroom_apps.editorial.post_editor.new_post import add
@@ -154,7 +155,7 @@ class PostAdmin(ListAdmin[Post]):
         """Return the list actions that the user may run. Django's own actions would bypass the services."""
         return {
             action.name: (_run_on_chosen(action), action.name, action.label)
-            for action in (*ACTIONS, *list_actions())
+            for action in (EDIT, *ACTIONS, *list_actions())
             if request.user.has_perm(action.permission)
         }
 
@@ -192,6 +193,7 @@ class PostAdmin(ListAdmin[Post]):
             path("tree/", wrap(page_tree), name="content_post_tree"),
             path("tree/move/", wrap(move_pages), name="content_post_tree_move"),
             path("tree/copy/", wrap(copy_pages), name="content_post_tree_copy"),
+            path("bulk-edit/", wrap(bulk_edit), name="content_post_bulk_edit"),
             path("trash/", wrap(trash), name="content_post_trash"),
             path("richtext/", wrap(richtext), name="content_post_richtext"),
             path("targets/", wrap(search_targets), name="content_post_targets"),

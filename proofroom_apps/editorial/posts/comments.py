@@ -188,7 +188,7 @@ def _threads(
         "show": show,
         "choices": [(name, label, name == show) for name, label in labels.items()],
         "may_write": may_write,
-        "people": _people() if may_write else [],
+        "people": assignable_people() if may_write else [],
         "from_time": to_local_input(timezone.now()),
     }
     if layers is None:
@@ -268,7 +268,7 @@ def _field_choices(
         )
 
 
-def _people() -> list[str]:
+def assignable_people() -> list[str]:
     """Return the usernames that may be assigned, as far as it depends on their roles. One query."""
     found = User.objects.filter(is_active=True, role__in=roles_with("comments.view"))
     found = found.exclude(role=Role.AI_AGENT).order_by("username")

@@ -32,6 +32,7 @@ from proofroom.core.admin.permissions import (
 from proofroom.core.admin.undo import UndoKind, Undone, undo_value
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.json import JsonObject
+from proofroom_apps.editorial.posts.edit_labels import describe_bulk_edit
 from proofroom_apps.editorial.posts.post_pages import post_url, title_of, with_proposed_titles
 
 _LINES_PER_PAGE: Final = 100
@@ -47,6 +48,7 @@ _DONE: Final[dict[str, Promise]] = {
     JobKind.UNPUBLISH: gettext_lazy("Unpublished"),
     JobKind.ARCHIVE: gettext_lazy("Archived"),
     JobKind.DELETE: gettext_lazy("Moved to trash"),
+    JobKind.EDIT: gettext_lazy("Changed"),
 }
 _OUTCOMES: Final[dict[str, Promise]] = {
     JobOutcome.UNCHANGED: gettext_lazy("Unchanged"),
@@ -75,6 +77,7 @@ def describe_job(job: PostJob) -> str:
         JobKind.DELETE: ngettext(
             "Move %(number)s post to the trash", "Move %(number)s posts to the trash", job.total
         ),
+        JobKind.EDIT: ngettext("Edit %(number)s post", "Edit %(number)s posts", job.total),
     }
     return words[JobKind(job.kind)] % {"number": f"{job.total:,}"}
 
@@ -110,7 +113,7 @@ def _said_undone(job: PostJob) -> str:
 @admin.register(PostJob)
 class PostJobAdmin(ListAdmin[PostJob]):
     view_permission = "posts.edit"
-    empty_words = gettext_lazy("Copies of page trees and bulk actions are listed here.")
+    empty_words = gettext_lazy("Copies of page trees, bulk actions and bulk edits are listed here.")
     list_display = ("what", "progress", "started_by", "started", "outcome")
     list_display_links = ("what",)
     ordering = ("-created_at",)
@@ -212,6 +215,7 @@ def _job_page(request: HttpRequest, object_id: str) -> HttpResponse:
         "total": sum(counts.values()),
         "problems": problems,
         "shows_problems": shows_problems,
+        "edits": describe_bulk_edit(job),
         "open_url": post_url("change", str(copy.made))
         if copy is not None and copy.outcome == JobOutcome.DONE
         else "",
