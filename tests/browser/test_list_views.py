@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from content.models import Status
+from content.models import PostTerm, Status
 from proofroom.core.models import ListView
 from tests import make
 from tests.browser.conftest import violations
@@ -72,6 +72,37 @@ def test_columns_are_chosen_and_moved_by_keyboard(open_page: Any, look: dict[str
     if not look.get("width"):
         assert headers(page)[:3] == ["Title", "Created", "Type"]
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+@pytest.mark.parametrize("look", [{}, {"width": 390, "height": 844, "dark": True}])
+def test_several_posts_are_edited_and_the_edit_is_undone(
+    open_page: Any, look: dict[str, Any]
+) -> None:
+    make.user("translator")
+    make.term("Tea")
+    posts = [make.post(title) for title in ("Coffee", "Milk")]
+    page = open_page("editor", **look)
+    page.goto(POSTS)
+    for box in page.locator("input.action-select").all():
+        box.check()
+    page.get_by_role("button", name="Edit…").click()
+
+    expect(page.get_by_label("Tea")).to_be_hidden()
+    page.get_by_label("What to do with the terms").select_option("add")
+    page.get_by_label("Tea").check()
+    page.get_by_label("Assignee").select_option("translator")
+    page.get_by_label("Comment").fill("Please translate this.")
+    assert violations(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_role("button", name="Edit 2 posts").click()
+
+    report = page.get_by_role("region", name="Report")
+    expect(report.get_by_text("Changed")).to_have_count(2)
+    assert violations(page) == []
+    assert PostTerm.objects.filter(post__in=posts).count() == 2
+    page.get_by_role("button", name="Undo").click()
+    expect(report.get_by_text("Undone")).to_have_count(2)
+    assert not PostTerm.objects.filter(post__in=posts).exists()
 
 
 def test_the_menu_of_a_row_leads_on(open_page: Any) -> None:
