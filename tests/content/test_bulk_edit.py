@@ -289,7 +289,7 @@ def test_a_worker_changes_one_post_in_each_transaction_until_it_is_cancelled() -
     assert [terms_of(post) for post in posts] == [{"Tea"}, {"Tea"}, set()]
     assert [outcome for outcome, _why in report(job)] == ["done", "done", "waiting"]
     # Independent of the number of posts.
-    assert counts == [27, 27]
+    assert counts == [23 if connection.vendor == "postgresql" else 27] * 2
     undo_job(job_id=job.pk, actor=editor)
     POST_JOBS.execute(job.pk)
     assert job.items.filter(outcome=JobOutcome.UNDONE).count() == 2
