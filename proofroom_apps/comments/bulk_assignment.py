@@ -13,6 +13,7 @@ from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject, format_time
+from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.moments import parse_moment
 from proofroom_apps.comments.mentions import parse_mentions
 from proofroom_apps.comments.models import Comment, CommentStatus
@@ -39,7 +40,9 @@ class BulkAssignment:
         actor.require(_WRITE)
         people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
         # Whether they may see a post is decided for each post.
-        person = people.filter(username=str(value.get("assignee") or "")).first()
+        name = str(value.get("assignee") or "")
+        reject_unstorable(name, "assignee")
+        person = people.filter(username=name).first()
         if person is None:
             raise invalid("assignee", _("Choose a person."))
         body = clean_body(str(value.get("body") or ""))

@@ -229,6 +229,7 @@ def test_each_post_is_assigned_once_and_undone_unless_answered() -> None:
         ({"fields": {"customFields.quote": "x"}, "type": "testimonial"}, "customFields.quote"),
         ({"fields": {"customFields.rating": 9}, "type": "testimonial"}, "customFields.rating"),
         (assignment(assignee="nobody"), "assignee"),
+        (assignment(assignee="edi\0tor"), "assignee"),
         (assignment(body=" "), "body"),
         (assignment(body="@agent:seo-specialist please"), "body"),
         ({"parts": {"unknown": {}}}, "unknown"),
