@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import html
+import json
+import re
 from collections.abc import Callable
 
 import pytest
@@ -61,8 +64,28 @@ def test_the_part_answers_threads_warnings_and_problems(signed_in: SignedIn) -> 
     assert "@nobody-here: Nobody here has this username." in done.content.decode()
     assert "<html" not in done.content.decode()
     assert wrong.status_code == 422
-    assert "These words are not in the field." in wrong.content.decode()
+    assert "The selected words are not in the saved text." in wrong.content.decode()
     assert Comment.objects.count() == 1
+
+
+def test_the_part_has_the_places_of_open_threads_whichever_are_listed(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    said = say(post, '<b title="x">', path="post.title", passage={"quote": "filter coffee"})
+    done = say(post, path="post.title")
+    client.post(page(post), {"do": f"resolve:{done['id']}"})
+
+    for show in ("open", "resolved", "all"):
+        shown = client.get(page(post, f"?part=panel&show={show}")).content.decode()
+        (text,) = re.findall(r'data-comment-marks="([^"]*)"', shown)
+        (mark,) = json.loads(html.unescape(text))
+        assert mark == {
+            "id": said["id"],
+            "path": "post.title",
+            "title": '<b title="x">',
+            "quote": "filter coffee",
+            "prefix": "How to brew",
+            "suffix": "",
+        }
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from content.models import Post
 from proofroom_apps.comments.models import Comment
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
+from tests.comments.talk import say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -47,6 +48,58 @@ def test_selected_words_become_the_passage_of_a_comment(open_page: Any) -> None:
     page.locator("[data-thread]").get_by_role("button", name="Resolve").click()
     expect(page.locator("[data-thread]")).to_have_count(0)
     expect(page.locator("[data-comment-mark]")).to_have_count(0)
+
+
+def test_marks_of_passages_move_with_the_text_and_open_their_threads(open_page: Any) -> None:
+    post = make.post(markdown="Rinse the filter. Pour the water.\n\nThen pour the water again.")
+    path = f"modules.{make.module_id(post, 'prose')}.props.content"
+    hostile = "<img src=x onerror=alert(1)>"
+    said = say(post, hostile, path=path, passage={"quote": "pour the water", "suffix": "again."})
+    page = open_page(width=1440)
+    opened(page, post)
+    page.locator(f"[data-field='{path}']").scroll_into_view_if_needed()
+    editor = page.locator(f"[data-field='{path}'] .rt-page")
+    mark = editor.locator("mark.rt-passage")
+    expect(mark).to_have_text("pour the water")
+    assert mark.get_attribute("title") == hostile
+
+    # Typing inside the passage, and before it.
+    mark.click()
+    expect(page.locator(f"#comment-{said['id']}")).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    editor.click(position={"x": 4, "y": 12})
+    page.keyboard.press("Control+Home")
+    page.keyboard.type("First: ")
+    expect(mark).to_have_text("pour the water")
+    editor.evaluate(
+        "editor => { getSelection().collapse(editor.querySelector('mark').firstChild, 4); }"
+    )
+    page.keyboard.type(" all")
+    expect(mark).to_have_text("pour all the water")
+    sent = page.locator(f"[data-field='{path}'] input[type=hidden]").last
+    assert "passage" not in (sent.input_value() or "")
+    page.keyboard.press("Control+Alt+m")
+    expect(page.locator(f"#comment-{said['id']}")).to_be_focused()
+
+    # A selection becomes the passage of a new comment, by the button and by the keys.
+    editor.evaluate(
+        """editor => {
+            const words = editor.querySelectorAll("p")[0].firstChild;
+            editor.focus();
+            getSelection().setBaseAndExtent(words, 13, words, 23);
+        }"""
+    )
+    page.locator(f"[data-field='{path}'] [data-do=comment]").click()
+    expect(page.locator("#comment-body")).to_be_focused()
+    expect(page.locator("[data-quote-shown]")).to_have_text("the filter")
+    expect(page.locator("#comment-path")).to_have_value(path)
+    page.keyboard.type("Which one?")
+    page.get_by_role("button", name="Add comment").click()
+    expect(mark).to_have_text(["the filter", "pour all the water"])
+    head = page.locator(f"#m-{path.split('.')[1]} > details > summary [data-comment-mark]")
+    expect(head).to_have_text("2 open comments")
+    assert Comment.objects.get(body="Which one?").suffix.startswith(". Pour the water.")
+    assert serious_in_any_light(page) == []
 
 
 def test_a_phone_has_no_sideways_scroll(open_page: Any) -> None:

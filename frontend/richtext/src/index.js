@@ -4,23 +4,25 @@ import { Editor } from "@tiptap/core";
 
 import { canonical } from "./canonical.js";
 import { cleaned } from "./paste.js";
+import { Passages } from "./passages.js";
 import { PastedImages } from "./pasted_images.js";
 import { extensions } from "./schema.js";
 
 export { safeHref } from "./links.js";
+export { markPassages, selectedPassage, showPassage } from "./passages.js";
 export { replaceMarker } from "./pasted_images.js";
 
 /**
  * Create an editor in `element` for a stored document. Throws if the schema does not allow the document.
  * `attributes` are set on the editable element. `onChange` is called for every change, `onMove` also when the cursor
  * moves. `onImages` receives pasted images from other sites; for each of them `note` returns the text that is shown
- * until `replaceMarker` is called.
+ * until `replaceMarker` is called. `passages` are the options of the extension of that name.
  */
-export function createEditor({ element, content, attributes, onChange, onMove, note, onImages }) {
+export function createEditor({ element, content, attributes, onChange, onMove, note, onImages, passages }) {
   const images = new PastedImages({ note, onFound: onImages });
   const editor = new Editor({
     element,
-    extensions,
+    extensions: [...extensions, Passages.configure(passages)],
     content,
     injectCSS: false,
     enableContentCheck: true,

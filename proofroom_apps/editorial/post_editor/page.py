@@ -230,6 +230,7 @@ def show(
         "search": search_preview(request, post, frame.document),
         "history_url": post_url("revisions", post),
         "comments_url": post_url("comments", post),
+        "may_comment": may(request, "comments.write", post),
         "log_url": log_url(request, post),
         **_form(frame, sheet, errors or {}),
         **rights,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -9,13 +10,15 @@ from typing import Final
 from uuid import UUID
 
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
+from content.document.differences import base_path
 from content.document.document import AGENT_FIELD_NAMES, FIELD_NAMES, PostDocument
 from content.document.labels import label_of, module_names
 from content.layers import Layers
@@ -31,6 +34,7 @@ from proofroom.core.agent_directory import agent_name
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.i18n.time_zones import to_local_input
+from proofroom.core.json import JsonObject
 from proofroom.core.validation.moments import parse_moment
 from proofroom.definitions import modules, props_of
 from proofroom_apps.comments.anchors import Anchor
@@ -57,6 +61,8 @@ from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 PANEL: Final = "panel"
 MAX_THREADS_SHOWN: Final = 100
 _MAX_PEOPLE: Final = 200
+_TITLE_LENGTH: Final = 80
+"""Characters of a comment in the tooltip of its mark."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +202,10 @@ def _threads(
         return {**context, "threads": [_view_thread(row, actor, is_moderator) for row in shown]}
     document = layers.ai_review.document
     names = module_names(document, layers.live)
-    passages = found_passages(layers.post, shown)
+    # The marks beside the form are those of open threads, whichever are listed.
+    unlisted = threads_of(subject, status="open")[:MAX_THREADS_SHOWN] if show == "resolved" else []
+    open_threads = [row for row in (*shown, *unlisted) if row.status == CommentStatus.OPEN]
+    passages = found_passages(layers.post, {row.pk: row for row in (*shown, *unlisted)}.values())
     is_moderator = actor.can("posts.edit", subject)
     # The review links to a comment on one of its changes.
     change = request.POST.get("change_path") or request.GET.get("change", "")
@@ -214,6 +223,7 @@ def _threads(
             )
             for row in shown
         ],
+        "marks": json.dumps([_mark_of(row, passages.get(row.pk)) for row in open_threads]),
         "fields": list(_field_choices(document, names)) if may_write else [],
         "change": change,
         "change_label": label(change),
@@ -248,6 +258,19 @@ def _view_thread(
     )
 
 
+def _mark_of(row: Comment, passage: Anchor | None) -> JsonObject:
+    """Return what the editor needs to mark the place of a thread. `quote` is empty without a passage."""
+    found = passage or Anchor("")
+    return {
+        "id": str(row.pk),
+        "path": base_path(row.path or row.change_path),
+        "title": Truncator(row.body).chars(_TITLE_LENGTH),
+        "quote": found.quote,
+        "prefix": found.prefix,
+        "suffix": found.suffix,
+    }
+
+
 def _field_choices(
     document: PostDocument, names: Mapping[str, str]
 ) -> Iterator[tuple[str, list[tuple[str, str]]]]:
@@ -280,6 +303,11 @@ def _write(request: HttpRequest, subject: Post | Asset) -> _Outcome:
     try:
         written = _act(request, subject)
     except RuleViolation as error:
+        if error.code == "passage_not_found":
+            # In the editor the words are usually there, but were typed after the last save.
+            return _Outcome(
+                problem=_("The selected words are not in the saved text. Save first, then comment.")
+            )
         return _Outcome(problem=error.message)
     warnings = written.warnings if written is not None else ()
     return _Outcome(warnings=[f"{one.mention}: {one.message}" for one in warnings])
@@ -302,7 +330,7 @@ def _act(request: HttpRequest, subject: Post | Asset) -> Written | None:
             body=body,
             path=sent.get("path", ""),
             change_path=sent.get("change_path", ""),
-            passage=Passage(quote) if quote else None,
+            passage=_passage_of(sent, quote) if quote else None,
             assignee=assignee,
             due_at=due_at,
             actor=actor,
@@ -323,6 +351,10 @@ def _act(request: HttpRequest, subject: Post | Asset) -> Written | None:
         raise invalid("do", _("Unknown action."))
     due_at = _due_of(sent.get("due", ""), comment)
     return change_comment(comment_id=comment.pk, assignee=assignee, due_at=due_at, actor=actor)
+
+
+def _passage_of(sent: QueryDict, quote: str) -> Passage:
+    return Passage(quote, sent.get("prefix", "").strip(), sent.get("suffix", "").strip())
 
 
 def _due_of(text: str, comment: Comment | None = None) -> datetime | None:

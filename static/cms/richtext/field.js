@@ -74,6 +74,9 @@ async function convert(address, name, value) {
 
 const convertMarkdown = async (address, markdown) => (await convert(address, "markdown", markdown)).document;
 
+/** Return whether the page has comments, and the user may write them. */
+const mayComment = () => Boolean(document.querySelector("[data-comments][data-may-comment]"));
+
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
 // The editor's modules are loaded only when a field needs them.
@@ -218,6 +221,7 @@ class RichField {
       onClose: () => this.editor.commands.focus(),
     });
     this.menu = new this.controls.InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
+    this.commentButton.hidden = !mayComment();
     this.open(content);
     for (const name of ["copy", "cut"]) this.place.addEventListener(name, this.controls.copyWithoutMarkers);
     this.frame.addEventListener("keydown", (event) => {
@@ -263,7 +267,9 @@ class RichField {
       },
       note: (name) => this.images.note(name),
       onImages: (images) => this.images.add(images),
+      passages: { onOpen: (id) => this.tellComment("cms:open-thread", { id }), onComment: () => this.comment() },
     });
+    this.markPassages(this.passages ?? []);
     this.first = JSON.stringify(this.stored());
     this.controls.show(this.bar, this.editor);
     this.count();
@@ -294,9 +300,37 @@ class RichField {
     this.foot.querySelector("[data-words]").textContent = number === 1 ? wordsOne : wordsMany.replace("{n}", String(number));
   }
 
+  get commentButton() {
+    return this.bar.querySelector("[data-do=comment]");
+  }
+
+  /** Mark passages with comments. They are kept until the editor has loaded. */
+  markPassages(passages) {
+    this.passages = passages;
+    if (this.editor) this.bundle.markPassages(this.editor, passages);
+  }
+
+  /** Select a marked passage. Returns whether it is marked. */
+  showPassage(id) {
+    return Boolean(this.editor) && !this.isSource && this.bundle.showPassage(this.editor, id);
+  }
+
+  /** Start a comment on the selected words, or open the thread at the cursor. Returns whether that is possible here. */
+  comment() {
+    if (!mayComment()) return false;
+    const { id, ...passage } = this.bundle.selectedPassage(this.editor);
+    this.tellComment(...(id ? ["cms:open-thread", { id }] : ["cms:comment", passage]));
+    return true;
+  }
+
+  tellComment(name, detail) {
+    this.area.dispatchEvent(new CustomEvent(name, { bubbles: true, detail }));
+  }
+
   press(name) {
     if (!name) return;
-    if (name === "source") this.toggleSource();
+    if (name === "comment") this.comment();
+    else if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
     else this.controls.run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
   }
@@ -439,12 +473,25 @@ document.addEventListener("cms:saved", () => {
   }
 });
 
+// The passages with comments of each field (static/cms/comments/editor_comments.js).
+let passages = new Map();
+const pathOf = (area) => area.closest("[data-field]")?.dataset.field;
+document.addEventListener("cms:passages", ({ detail }) => {
+  passages = detail.passages;
+  for (const area of document.querySelectorAll(FIELDS)) fields.get(area)?.markPassages(passages.get(pathOf(area)) ?? []);
+});
+document.addEventListener("cms:show-passage", (event) => {
+  const areas = [...document.querySelectorAll(FIELDS)];
+  if (areas.some((area) => fields.get(area)?.showPassage(event.detail.id))) event.preventDefault();
+});
+
 // Fields of the initial page can only have been changed by the user, or restored by the browser, not by another script.
 let isFirst = true;
 
 attachEach(FIELDS, (area) => {
   const field = new RichField(area);
   fields.set(area, field);
+  field.passages = passages.get(pathOf(area)) ?? [];
   if (isFirst && area.value !== area.defaultValue && !field.hasSameText()) field.noteTyped();
   area.addEventListener("focus", () => field.start(), { once: true });
   area.addEventListener("input", ({ isComposing }) => {
