@@ -12,10 +12,12 @@ from playwright.sync_api import expect
 from analytics.models import AnalyticsEvent
 from content.models import Layer, Post
 from content.store import document_edits
+from proofroom_apps.comments.models import Comment
 from proofroom_apps.feedback.models import Feedback
 from tests import make
 from tests.browser.conftest import OpenPage
 from tests.browser.test_looks import serious
+from tests.comments.talk import say
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 
@@ -95,7 +97,7 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     post = make.post()
     page = open_page("editor")
     page.goto(post.path)
-    toggle = page.get_by_role("button", name="Feedback (0)")
+    toggle = page.get_by_role("button", name="Comments (0)")
     toggle.focus()
     page.keyboard.press("Enter")
     page.keyboard.press("Enter")  # on "Add a note", where the focus went
@@ -135,12 +137,50 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     expect(toggle).to_have_attribute("aria-expanded", "false")
 
 
+def test_comments_are_read_and_written_on_the_page(open_page: OpenPage) -> None:
+    post = make.post()
+    path = f"modules.{make.module_id(post, 'hero')}"
+    hostile = "<img src=x onerror=alert(1)>"
+    said = say(post, hostile, path=path, assignee="editor")
+    say(post, "Yes <b>now</b>", by="translator", parentId=said["id"])
+    page = open_page("editor", width=390)
+    page.goto(post.path)
+    page.get_by_role("button", name="Comments (1)").click()
+    thread = page.locator(f"[data-thread='{said['id']}']")
+    expect(thread.locator(".text").first).to_have_text(hostile)
+    expect(thread.locator(".reply")).to_have_text("translator: Yes <b>now</b>")
+    expect(thread.locator(".quiet")).to_contain_text("assigned to editor")
+    thread.get_by_role("button", name="Show on the page").click()
+    module = page.locator(f"[data-post-module-id='{path.removeprefix('modules.')}']")
+    expect(module).to_be_in_viewport()
+    barriers = serious(page, preload=False)
+
+    page.get_by_role("button", name="Write a comment").click()
+    here = page.get_by_text("Grind the beans.", exact=True)
+    here.scroll_into_view_if_needed()
+    box = here.bounding_box()
+    page.mouse.click(box["x"] + 12, box["y"] + 8)
+    page.get_by_role("textbox", name="Comment").fill("@translator @nobody-here finer")
+    barriers += serious(page, preload=False)
+    page.get_by_role("button", name="Save").click()
+    page.get_by_role("button", name="Comments (2)").wait_for()
+    expect(page.get_by_role("status").first).to_contain_text("@nobody-here: Nobody here")
+    thread.get_by_role("button", name="Resolve").click()
+    page.get_by_role("button", name="Comments (1)").wait_for()
+
+    assert barriers == []
+    written = Comment.objects.get(body__startswith="@translator")
+    assert written.path == f"modules.{make.module_id(post, 'prose')}"
+    assert Comment.objects.get(pk=said["id"]).status == "resolved"
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
+
+
 def test_a_note_stays_at_its_element_on_a_phone_and_speaks_german(open_page: OpenPage) -> None:
     post = make.post(markdown="One paragraph of words. " * 60 + "\n\nHere.")
     page = open_page("editor", dark=True)
     page.add_init_script("Object.defineProperty(navigator, 'language', {value: 'de-DE'})")
     page.goto(post.path)
-    page.get_by_role("button", name="Feedback (0)").click()
+    page.get_by_role("button", name="Kommentare (0)").click()
     page.get_by_role("button", name="Notiz setzen").click()
     here = page.get_by_text("Here.", exact=True)
     here.scroll_into_view_if_needed()

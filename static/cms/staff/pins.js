@@ -1,26 +1,31 @@
-// Feedback notes on a page of the site, for logged-in staff. staff.js loads this file; visitors never load it. A note
-// belongs to an element: its position is stored in pixels and limited to the element's box if the layout has changed.
+// Notes and comments on a page of the site, for logged-in staff. staff.js loads this file; visitors never load it. A
+// note belongs to an element: its position is stored in pixels and limited to the element's box if the layout has
+// changed. Comments come from the API too, so neither is ever part of a page.
 
 import { fetchJson } from "../http.js";
 import { selectorOf } from "../track.js";
+import { button, make } from "./elements.js";
+import { PageComments, WORDS as COMMENT_WORDS } from "./page_comments.js";
 
 const WORDS = {
   en: {
-    title: "Feedback", add: "Add a note", close: "Close", none: "No note on this page yet.", where: "Show on the page",
+    title: "Comments", add: "Add a note", close: "Close", none: "No comments on this page yet.", where: "Show on the page",
     resolve: "Resolve", reopen: "Reopen", resolved: "resolved", pending: "open", gone: "its element is no longer on the page",
     category: "Category", text: "Note", save: "Save", cancel: "Cancel", note: "Note", saved: "The note is saved.",
     comment: "Comment", copy: "Copy", bug: "Bug", feature: "Feature", failed: "That did not work. Try again.",
     more: "Older notes are in the admin.",
-    aim: "Click where the note belongs. Or choose an element with the arrow keys, Enter to select, Escape to leave.",
+    aim: "Click where it belongs. Or choose an element with the arrow keys, Enter to select, Escape to leave.",
+    ...COMMENT_WORDS.en,
   },
   de: {
-    title: "Feedback", add: "Notiz setzen", close: "Schließen", none: "Noch keine Notiz auf dieser Seite.",
+    title: "Kommentare", add: "Notiz setzen", close: "Schließen", none: "Noch keine Kommentare auf dieser Seite.",
     where: "Auf der Seite zeigen", resolve: "Erledigt", reopen: "Wieder öffnen", resolved: "erledigt", pending: "offen",
     gone: "die Stelle ist gerade nicht auf der Seite", category: "Art", text: "Notiz", save: "Speichern",
     cancel: "Abbrechen", note: "Notiz", saved: "Die Notiz ist gespeichert.", comment: "Kommentar", copy: "Text",
     bug: "Fehler", feature: "Wunsch", failed: "Das hat nicht geklappt. Bitte noch einmal versuchen.",
     more: "Ältere Notizen stehen in der Verwaltung.",
     aim: "Klicken Sie auf die Stelle. Pfeiltasten wählen ein Element, Eingabe nimmt es, Escape bricht ab.",
+    ...COMMENT_WORDS.de,
   },
 };
 const CATEGORIES = ["comment", "copy", "bug", "feature"];
@@ -31,10 +36,16 @@ const postId = document.body.dataset.postId;
 
 export async function start(style) {
   const me = await fetchJson("/api/auth/me");
-  const page = await fetchJson(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`);
   const hasPermission = (right) => me.permissions.includes(right);
+  const none = { data: [], meta: { total: 0 } };
+  const [page, comments] = await Promise.all([
+    hasPermission("feedback.view") ? fetchJson(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`) : none,
+    PageComments.load(postId, { say, language, mayRead: hasPermission("comments.view"), mayWrite: hasPermission("comments.write") }),
+  ]);
+  if (!hasPermission("feedback.view") && !comments) return;
   const notes = page.data.reverse();
   const { root, announce } = await frame(style);
+  comments?.attach({ root, announce, onChange: (focused) => show(focused) });
   const pins = root.appendChild(make("div", { class: "pins" }));
   const panel = root.appendChild(make("section", { class: "panel", id: "panel", "aria-label": say.title, hidden: "" }));
   const toggle = root.appendChild(make("button", { class: "toggle", type: "button", "aria-controls": "panel" }));
@@ -52,13 +63,18 @@ export async function start(style) {
   }
 
   function show(focused) {
-    const waiting = notes.filter((note) => note.status === "pending").length;
+    const waiting = notes.filter((note) => note.status === "pending").length + (comments?.openCount ?? 0);
     toggle.textContent = `${say.title} (${waiting})`;
     toggle.setAttribute("aria-expanded", String(!panel.hidden));
-    const rows = notes.map((note, place) => row(note, place + 1));
+    const ofNotes = notes.map((note, place) => ({ at: note.createdAt, element: row(note, place + 1) }));
+    const rows = [...ofNotes, ...(comments?.rows() ?? [])].sort((one, other) => (one.at < other.at ? 1 : -1)).map(({ element }) => element);
     const list = rows.length ? make("ol", {}, rows) : make("p", {}, [say.none]);
-    const buttons = [hasPermission("feedback.create") && button(say.add, add), button(say.close, () => open(false))];
-    const more = page.meta.total > page.data.length && make("p", { class: "quiet" }, [say.more]);
+    const buttons = [
+      hasPermission("feedback.create") && button(say.add, add),
+      comments?.mayWrite && button(say.addComment, addComment),
+      button(say.close, () => open(false)),
+    ];
+    const more = (page.meta.total > page.data.length || comments?.hasMore) && make("p", { class: "quiet" }, [say.more]);
     panel.replaceChildren(make("h2", {}, [say.title]), make("p", { class: "buttons" }, buttons), list, more || "");
     draw();
     if (focused) panel.querySelector(`[data-note="${focused}"] button:last-of-type`)?.focus();
@@ -100,17 +116,29 @@ export async function start(style) {
     if (focused) pins.querySelector(`[data-pin="${focused}"]`)?.focus({ preventScroll: true });
   }
 
-  async function add() {
+  /** Let the user choose an element, and call `save` with its place. */
+  async function place(save) {
     panel.hidden = true;
     const spot = await aim(root, announce);
-    const words = spot && (await write(root, (given) => fetchJson("/api/feedbacks", { body: { postId, ...spot, ...given } })));
-    if (words) {
-      notes.push(words);
-      announce(say.saved);
-    }
+    if (spot) await save(spot);
     panel.hidden = false;
     show();
     panel.querySelector("button").focus();
+  }
+
+  function add() {
+    return place(async ({ element, ...spot }) => {
+      const send = (given) => fetchJson("/api/feedbacks", { body: { postId, ...spot, ...given } });
+      const note = await write(root, { title: say.add, label: say.text, choices: CATEGORIES }, send);
+      if (!note) return;
+      notes.push(note);
+      announce(say.saved);
+    });
+  }
+
+  function addComment() {
+    const ask = (send, help) => write(root, { title: say.addComment, label: say.comment, help }, ({ content }) => send(content));
+    return place(({ element }) => comments.add(element, ask));
   }
 }
 
@@ -167,7 +195,7 @@ function aim(root, announce) {
     const done = (spot) => { layer.remove(); resolve(spot); };
     const under = ({ clientX, clientY }) =>
       document.elementsFromPoint(clientX, clientY).find((one) => one !== root.host) ?? document.body;
-    const spotOf = (element, x, y) => ({ x: Math.max(0, x), y: Math.max(0, y), elementSelector: selectorOf(element) });
+    const spotOf = (element, x, y) => ({ element, x: Math.max(0, x), y: Math.max(0, y), elementSelector: selectorOf(element) });
     layer.addEventListener("pointermove", (event) => point(under(event)));
     layer.addEventListener("click", (event) => done(spotOf(under(event), event.pageX, event.pageY)));
     layer.addEventListener("keydown", (event) => {
@@ -184,16 +212,16 @@ function aim(root, announce) {
   });
 }
 
-// Show the form of a note. Resolves to the result of `save`, or null if the user cancels.
-function write(root, save) {
-  const options = CATEGORIES.map((name) => make("option", { value: name }, [say[name]]));
+// Show the form of a note or comment. Resolves to the result of `save`, or null if the user cancels.
+function write(root, { title, label, help = "", choices = [] }, save) {
+  const options = choices.map((name) => make("option", { value: name }, [say[name]]));
   const problem = make("p", { role: "alert", class: "problem" });
   const form = make("form", { method: "dialog" }, [
-    make("h2", { id: "write" }, [say.add]),
-    make("label", { for: "category" }, [say.category]),
-    make("select", { id: "category", name: "category" }, options),
-    make("label", { for: "text" }, [say.text]),
-    make("textarea", { id: "text", name: "content", rows: "5", maxlength: "5000", required: "", autofocus: "" }),
+    make("h2", { id: "write" }, [title]),
+    ...(options.length ? [make("label", { for: "category" }, [say.category]), make("select", { id: "category", name: "category" }, options)] : []),
+    make("label", { for: "text" }, [label]),
+    make("textarea", { id: "text", name: "content", rows: "5", maxlength: "5000", required: "", autofocus: "", "aria-describedby": "help" }),
+    make("p", { id: "help", class: "quiet" }, [help]),
     problem,
     make("p", { class: "buttons" }, [make("button", { class: "main" }, [say.save]), button(say.cancel, () => dialog.close())]),
   ]);
@@ -226,17 +254,4 @@ async function frame(style) {
   document.body.append(host);
   await loaded;
   return { root, announce: (text) => { status.textContent = text; } };
-}
-
-function make(name, attributes = {}, children = []) {
-  const element = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children.filter(Boolean));
-  return element;
-}
-
-function button(label, act) {
-  const made = make("button", { type: "button" }, [label]);
-  made.addEventListener("click", act);
-  return made;
 }
