@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
@@ -19,7 +20,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom_apps.comments.anchors import Anchor, find_field, locate, text_of
-from proofroom_apps.comments.models import Comment
+from proofroom_apps.comments.models import Comment, CommentStatus
 
 
 def comment_not_found() -> NotFound:
@@ -71,6 +72,19 @@ def threads_of(subject: Post | Asset, *, status: str = "", path: str = "") -> Qu
     if status:
         threads = threads.filter(status=status)
     return threads.filter(path=path) if path else threads
+
+
+def module_of(comment: Comment) -> str:
+    """Return the id of the module that a thread is about, empty for the post and its fields."""
+    kind, _dot, rest = (comment.path or comment.change_path).partition(".")
+    return rest.partition(".")[0] if kind == "modules" else ""
+
+
+def count_open_by_module(post: Post) -> Counter[str]:
+    """Return the number of open threads by the id of their module. One query."""
+    threads = Comment.objects.filter(post=post, parent=None, status=CommentStatus.OPEN)
+    places = threads.only("path", "change_path")
+    return Counter(id_ for id_ in map(module_of, places) if id_)
 
 
 def with_thread(rows: QuerySet[Comment]) -> QuerySet[Comment]:

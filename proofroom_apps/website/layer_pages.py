@@ -121,20 +121,31 @@ def list_removed_modules(changes: Changes) -> list[Change]:
     return [change for change in changes if change.kind == "removed"]
 
 
-def outline_changes(page: str, marks: Mapping[str, tuple[str, ...]]) -> str:
-    """Return the page with its changed modules outlined. Its links open outside of the frame."""
+def outline_changes(
+    page: str, marks: Mapping[str, tuple[str, ...]], notes: Mapping[str, str] | None = None
+) -> str:
+    """Return the page with its changed modules outlined. Its links open outside of the frame.
+
+    `notes`: words shown at a corner of modules, by their id.
+    """
+    words = notes or {}
 
     def mark(found: re.Match[str]) -> str:
+        # Add attributes, not elements, so that the module's CSS still matches.
+        note = format_html(' data-note="{}"', words[found[1]]) if found[1] in words else ""
         kinds = marks.get(found[1])
         if not kinds:
-            return found[0]
+            return found[0] + note
         label = " · ".join(str(WORDS[kind]) for kind in kinds)
-        # Add an attribute, not an element, so that the module's CSS still matches.
-        return found[0] + format_html(
-            ' data-change="{}" data-change-label="{}" role="group" aria-label="{}"',
-            kinds[0],
-            label,
-            label,
+        return (
+            found[0]
+            + note
+            + format_html(
+                ' data-change="{}" data-change-label="{}" role="group" aria-label="{}"',
+                kinds[0],
+                label,
+                label,
+            )
         )
 
     added = format_html(

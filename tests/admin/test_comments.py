@@ -202,3 +202,33 @@ def test_comments_on_a_file(signed_in: SignedIn) -> None:
     assert (
         client.get("/admin/comments/files/00000000-0000-4000-8000-000000000000/").status_code == 404
     )
+
+
+def test_the_preview_lists_threads_and_takes_comments(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in()
+    module = make.module_id(post, "prose")
+    say(post, "<b>Shorter</b>", path=f"modules.{module}.props.content")
+    say(post, "On the title", path="post.title")
+    preview = f"/admin/content/post/{post.pk}/preview/?layer=source"
+
+    shown = client.get(preview).content.decode()
+    assert "2 open comments" in shown
+    assert "&lt;b&gt;Shorter&lt;/b&gt;" in shown
+    assert shown.count('target="preview">Show in the preview') == 1
+    assert f'#module-{module}" target="preview"' in shown
+    frame = client.get(f"/admin/content/post/{post.pk}/preview/page/?layer=source").content
+    assert frame.count(b'data-note="1 comment"') == 1
+    sent = client.post(page(post, "?preview=source&show=open"), {"do": "add", "body": "Longer"})
+
+    assert (sent.status_code, sent["Location"]) == (302, f"{preview}#comments")
+    assert "3 open comments" in client.get(preview).content.decode()
+    assert client.post(page(post, "?preview=//example.com"), {"do": "add", "body": "x"})[
+        "Location"
+    ].startswith(page(post))
+    make.site_role("silent", "posts.view")
+    silent = signed_in("silent")
+    assert "Shorter" not in silent.get(preview).content.decode()
+    assert (
+        b"data-note"
+        not in silent.get(f"/admin/content/post/{post.pk}/preview/page/?layer=source").content
+    )

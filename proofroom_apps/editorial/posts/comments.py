@@ -42,6 +42,7 @@ from proofroom_apps.comments.models import Comment, CommentStatus
 from proofroom_apps.comments.queries import (
     comment_not_found,
     found_passages,
+    module_of,
     require_asset,
     threads_of,
 )
@@ -57,6 +58,7 @@ from proofroom_apps.comments.services import (
 )
 from proofroom_apps.editorial.posts.extensions import notes
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
+from proofroom_apps.previews.models import PREVIEW_LAYERS
 
 PANEL: Final = "panel"
 MAX_THREADS_SHOWN: Final = 100
@@ -91,6 +93,10 @@ class ThreadView:
     def row(self) -> Comment:
         return self.first.comment
 
+    @property
+    def module_id(self) -> str:
+        return module_of(self.row)
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @service_errors_as_http
@@ -104,15 +110,13 @@ def comments(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if request.method == "POST":
         outcome = _write(request, post)
         if not outcome.problem and not is_panel:
-            return _redirect(request, outcome)
-    context = {
-        **_threads(request, post, layers),
-        **outcome.context(request),
-        "post": post,
-        "url": post_url("comments", post),
-        "is_panel": is_panel,
-        "notes": notes(request, post),
-    }
+            return _redirect(request, outcome, post)
+    layer = request.GET.get("preview", "")
+    query = f"part={PANEL}&" if is_panel else ""
+    if layer in dict(PREVIEW_LAYERS):
+        # Sent from the preview, which shows the threads too.
+        query = f"preview={layer}&"
+    context = {**threads_context(request, post, layers, query=query), **outcome.context(request)}
     status = 422 if outcome.problem else 200
     if is_panel:
         return render(request, "admin/posts/comment_threads.html", context, status=status)
@@ -139,7 +143,7 @@ def file_comments(request: HttpRequest, asset_id: UUID) -> HttpResponse:
         if not outcome.problem:
             return _redirect(request, outcome)
     context = {
-        **_threads(request, asset),
+        **_threads(request, asset, show=request.GET.get("show", "")),
         **outcome.context(request),
         "url": request.path,
         "file_url": reverse("admin:media_asset_change", args=[asset.pk]),
@@ -171,18 +175,36 @@ class _Outcome:
         }
 
 
-def _redirect(request: HttpRequest, outcome: _Outcome) -> HttpResponse:
+def _redirect(request: HttpRequest, outcome: _Outcome, post: Post | None = None) -> HttpResponse:
     for warning in outcome.warnings:
         messages.warning(request, warning)
+    layer = request.GET.get("preview", "")
+    if post is not None and layer in dict(PREVIEW_LAYERS):
+        return HttpResponseRedirect(post_url("preview", post, f"?layer={layer}#comments"))
     return HttpResponseRedirect(request.get_full_path())
 
 
+def threads_context(
+    request: HttpRequest, post: Post, layers: Layers, *, query: str = "", show: str | None = None
+) -> dict[str, object]:
+    """Return what `admin/posts/comment_threads.html` reads. `query`: the beginning of its addresses' query."""
+    return {
+        **_threads(
+            request, post, layers, show=request.GET.get("show", "") if show is None else show
+        ),
+        **_Outcome().context(request),
+        "post": post,
+        "url": post_url("comments", post),
+        "query": query,
+        "notes": notes(request, post),
+    }
+
+
 def _threads(
-    request: HttpRequest, subject: Post | Asset, layers: Layers | None = None
+    request: HttpRequest, subject: Post | Asset, layers: Layers | None = None, *, show: str
 ) -> dict[str, object]:
     """Return the threads, and the choices of the form. `layers`: those of a post."""
     actor = actor_of(request)
-    show = request.GET.get("show", "")
     show = show if show in ("resolved", "all") else "open"
     found = threads_of(subject, status="" if show == "all" else show)
     rows = list(found[: MAX_THREADS_SHOWN + 1])

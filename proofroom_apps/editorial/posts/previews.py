@@ -30,6 +30,8 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.site_urls import preview_url
+from proofroom_apps.comments.queries import count_open_by_module
+from proofroom_apps.editorial.posts.comments import threads_context
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
 from proofroom_apps.previews.services import (
@@ -150,6 +152,12 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "links_url": post_url("previews", post) if may(request, "posts.preview", post) else "",
         "link_form": PreviewForm(initial={"layer": shown.layer}),
     }
+    if may(request, "comments.view"):
+        query = f"preview={shown.layer}&"
+        context |= {
+            **threads_context(request, post, layers, query=query, show="open"),
+            "has_comments": True,
+        }
     title = _("Preview: %(title)s") % {"title": post.title}
     return post_page(
         request, "admin/posts/preview.html", post, layers, context, title=title, tab="preview"
@@ -166,7 +174,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     marks = marks_of(shown.changes)
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
     html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
-    html = outline_changes(html, marks)
+    html = outline_changes(html, marks, _comment_labels(request, post))
     # Without changed modules, as when only fields changed, the page would be empty.
     response = HttpResponse(add_empty_note(html) if only == set() else html)
     # Unpublished content must not get into caches and search engines, nor its address to linked sites.
@@ -174,6 +182,17 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"
     return response
+
+
+def _comment_labels(request: HttpRequest, post: Post) -> dict[str, str]:
+    """Return the number of open threads in words, by the id of their module. One query."""
+    if not may(request, "comments.view"):
+        return {}
+    numbers = count_open_by_module(post)
+    return {
+        id_: ngettext("%(n)s comment", "%(n)s comments", number) % {"n": number}
+        for id_, number in numbers.items()
+    }
 
 
 def _lifetimes() -> list[tuple[int, str]]:
