@@ -163,6 +163,7 @@ class CmsAdminSite(admin.AdminSite):
         from proofroom_apps.editorial.shared_content.review import shared_approval, shared_review
         from proofroom_apps.editorial.translations.matrix import translations
         from proofroom_apps.editorial.translations.xliff_page import xliff
+        from proofroom_apps.feedback.comment_list import comment_list
         from proofroom_apps.steps.absence_page import absence
         from proofroom_apps.steps.admin import post_steps
         from seo.admin.search_engines import address_trace, search_engines
@@ -250,6 +251,7 @@ class CmsAdminSite(admin.AdminSite):
                 self.admin_view(shared_review),
                 name="shared-review",
             ),
+            path("comments/", self.admin_view(comment_list), name="comments"),
             path(
                 "comments/files/<uuid:asset_id>/",
                 self.admin_view(file_comments),

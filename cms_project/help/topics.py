@@ -35,6 +35,7 @@ TOPICS: Final = {
     "content_post_checks": "admin/checks",
     "content_post_comments": "admin/comments",
     "file-comments": "admin/comments",
+    "comments": "admin/comments",
     "content_post_steps": "admin/steps",
     "absence": "admin/steps#while-you-are-away",
     "content_post_previews": "admin/structure#preview-links",

@@ -22,10 +22,11 @@ class FeedbackConfig(AppConfig):
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.REVIEW,
-                gettext_lazy("Feedback"),
-                "admin:proofroom_feedback_feedback_changelist",
+                gettext_lazy("Comments"),
+                "admin:comments",
                 "comment",
-                permissions=("feedback.view",),
+                permissions=("comments.view", "feedback.view"),
+                covers=("admin:proofroom_feedback_feedback_changelist",),
             ),
             order=30,
         )

@@ -55,7 +55,7 @@ def test_a_role_sees_only_what_it_may_open() -> None:
         "Translations",
         "Media",
         "Inbox",
-        "Feedback",
+        "Comments",
         "Calendar",
         "Editorial briefs",
         "Help",
