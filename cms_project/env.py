@@ -361,6 +361,13 @@ class Environment(
         0, ge=0, le=36_500, description="Days before resolved feedback is deleted. 0: never."
     )
 
+    comment_days: int = Field(
+        0,
+        ge=0,
+        le=36_500,
+        description="Days before resolved comments are deleted with their replies. 0: never.",
+    )
+
     invitation_days: int = Field(
         0,
         ge=0,

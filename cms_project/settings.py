@@ -436,6 +436,7 @@ DAILY_TASKS = (
     "feedback.tasks.prune_feedback",
     "reviewers.tasks.forget_old_links",
     "content.tasks.prune_changes",
+    "comments.tasks.prune_comments",
 )
 # Cron times instead of intervals: a scheduler that restarts without its file would begin a new interval. Twice a day,
 # so that a scheduler which restarts at the same time every day misses none.

@@ -127,15 +127,32 @@ def posts_of(rows: Sequence[Notification]) -> dict[int, UUID]:
 
 
 def count_unread(actor: Actor) -> int:
-    """Return the number of unread notifications, at most `MAX_COUNT` + 1. One query."""
-    # A limit, because the database would count all rows, and the page shows no more than `MAX_COUNT`+.
-    return visible_notifications(actor).filter(read_at=None).order_by()[: MAX_COUNT + 1].count()
+    """Return the number of unread notifications that the list shows, at most `MAX_COUNT` + 1."""
+    return _count_shown(visible_notifications(actor).filter(read_at=None), actor)
 
 
 def count_unseen(actor: Actor) -> int:
-    """Return the number of notifications since the actor last looked, at most `MAX_COUNT` + 1. One query."""
+    """Return the number of notifications since the actor last looked, at most `MAX_COUNT` + 1."""
     rows = visible_notifications(actor).filter(read_at=None, is_seen=False)
-    return rows.order_by()[: MAX_COUNT + 1].count()
+    return _count_shown(rows, actor)
+
+
+def _count_shown(rows: QuerySet[Notification], actor: Actor) -> int:
+    """Return the number of rows that `describe` shows. One query for actors without limits, else three a kind more.
+
+    At most `MAX_COUNT` + 1, because the database would count all rows, and pages show no more than `MAX_COUNT`+.
+    """
+    rows, most = rows.order_by(), MAX_COUNT + 1
+    checked = [kind for kind in notification_kinds if kind.find_visible is not None]
+    if not reading_scopes(actor) and actor.can("media.view"):
+        checked = []  # every subject is visible
+    names = [kind.name for kind in checked]
+    number = rows.exclude(kind__in=names)[:most].count()
+    for kind in checked:
+        found = list(rows.filter(kind=kind.name)[:most])
+        if found and kind.find_visible is not None:
+            number += len(kind.find_visible(actor, found))
+    return min(number, most)
 
 
 def describe(rows: Sequence[Notification], actor: Actor) -> list[NotificationLine]:

@@ -209,6 +209,8 @@ def url_of(event: Event) -> str:
         query = f"?layer={REVIEW_LAYERS[event.name]}"
     else:
         page, arguments = "content_post_change", [post_id]
+        if event.name.startswith("comment."):
+            query = "#comments"
     try:
         return site + reverse(f"admin:{page}", args=arguments) + query
     except NoReverseMatch:  # the site does not have that app

@@ -27,8 +27,8 @@ class Comment(models.Model):
     """A comment. Replies have a `parent`, which never is a reply itself.
 
     Status, assignee and due date are those of the whole thread, so replies have none. `quote`, `prefix` and `suffix`:
-    the passage as it was last found. `reminded_due_at`: the due date that its assignee was reminded of. `agent_id`:
-    the agent that wrote it, empty for people.
+    the passage as it was last found. `reminded_due_at` and `overdue_due_at`: the due dates that its assignee was
+    reminded of, when they came and when they were over. `agent_id`: the agent that wrote it, empty for people.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -57,6 +57,7 @@ class Comment(models.Model):
     )
     due_at = models.DateTimeField(null=True)
     reminded_due_at = models.DateTimeField(null=True)
+    overdue_due_at = models.DateTimeField(null=True)
     created_at = models.DateTimeField(auto_now_add=True)
     edited_at = models.DateTimeField(null=True)
 

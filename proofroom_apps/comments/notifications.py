@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -25,9 +26,12 @@ from proofroom.notifications.notification_types import (
     NotificationText,
 )
 from proofroom_apps.comments.mentions import may_read
-from proofroom_apps.comments.models import Comment
+from proofroom_apps.comments.models import Comment, CommentStatus
+from proofroom_apps.comments.queries import people_in_threads
+from proofroom_apps.comments.services import OVERDUE_AFTER
 
 _EVENTS: Final = ("comment.created", "comment.changed")
+_RESOLVED: Final = "comment.resolved"
 
 
 def _find_mentioned(event: Event) -> list[Notice]:
@@ -41,16 +45,16 @@ def _find_assignee(event: Event) -> list[Notice]:
 
 
 def _find_participants(event: Event) -> list[Notice]:
-    """Return who wrote in the thread or has to answer it, but nobody whom the reply mentions."""
-    thread = Comment.objects.filter(pk=str(event.payload["threadId"])).first()
-    if thread is None or event.payload["id"] == event.payload["threadId"]:
+    """Return who wrote in the thread, has to answer it, or is mentioned there, but nobody whom the reply mentions."""
+    threads = Comment.objects.filter(pk=str(event.payload["threadId"]))
+    thread = threads.select_related("post", "asset").first()
+    is_start = event.name == "comment.created" and event.payload["id"] == event.payload["threadId"]
+    if thread is None or is_start:
         return []
-    people = {thread.author_id, thread.assignee_id}
-    people |= set(thread.replies.values_list("author_id", flat=True))
-    people -= {None, event.actor_id, *_ids(event.payload.get("mentioned"), but=None)}
+    people = people_in_threads(threads)
+    people -= {event.actor_id, *_ids(event.payload.get("mentioned"), but=None)}
     subject = thread.post or thread.asset
-    ids_asked = [id_ for id_ in people if id_ is not None]
-    found = list(User.objects.filter(pk__in=ids_asked, is_active=True).order_by("pk"))
+    found = list(User.objects.filter(pk__in=people, is_active=True).order_by("pk"))
     User.preload_roles(found)
     # Since then some may have lost the right to see the post or file.
     ids = [user.pk for user in found if subject is not None and may_read(user, subject)]
@@ -87,6 +91,7 @@ def _find_visible(actor: Actor, rows: Sequence[Notification]) -> set[int]:
 
 def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, NotificationText]:
     comments = _comments_of(rows)
+    resolved = _resolved_by(rows) if kind == "reply" else {}
     texts = {}
     for row in rows:
         comment = comments.get(row.subjects[0])
@@ -105,12 +110,30 @@ def _describe(rows: Sequence[Notification], kind: str) -> Mapping[int, Notificat
             "due": _("A comment on “%(title)s” is due"),
             "reply": _("%(name)s replied on “%(title)s”"),
         }[kind]
+        if kind == "due" and _is_overdue(comment):
+            sentence = _("A comment on “%(title)s” is overdue")
+        if row.event_id in resolved:
+            sentence = _("%(name)s resolved a comment on “%(title)s”")
+            name = resolved[row.event_id]
         title = comment.post.title if comment.post is not None else ""
         if comment.asset is not None:
             title = comment.asset.filename
         text = sentence % {"name": name or _("Former member"), "title": title}
         texts[row.pk] = NotificationText(text, comment_url(comment), "comment")
     return texts
+
+
+def _is_overdue(comment: Comment) -> bool:
+    is_open = comment.status == CommentStatus.OPEN
+    return (
+        is_open and comment.due_at is not None and comment.due_at <= timezone.now() - OVERDUE_AFTER
+    )
+
+
+def _resolved_by(rows: Sequence[Notification]) -> dict[int, str]:
+    """Return who resolved a thread, by the event, of the rows whose last event is that. One query."""
+    events = Event.objects.filter(pk__in=[row.event_id for row in rows], name=_RESOLVED)
+    return dict(events.values_list("pk", "actor_name"))
 
 
 def _comments_of(rows: Sequence[Notification]) -> dict[str, Comment]:
@@ -163,9 +186,9 @@ KINDS: Final = (
     ),
     NotificationKind(
         "comment.reply",
-        gettext_lazy("Replies in your threads"),
+        gettext_lazy("Replies in your threads, and threads that were resolved"),
         "comments.view",
-        ("comment.created",),
+        ("comment.created", _RESOLVED),
         _find_participants,
         lambda rows: _describe(rows, "reply"),
         can_be_mailed=True,

@@ -7,6 +7,7 @@ from typing import Final
 from django.utils.translation import gettext_lazy
 
 from proofroom.core.privacy.kinds import Erasure, Table, TableKind
+from proofroom.core.privacy.retention import Retention
 
 KINDS: Final = (
     TableKind(
@@ -25,6 +26,14 @@ KINDS: Final = (
         gettext_lazy("Comments with this address in their text"),
         Table("proofroom_comments.Comment", ("body", "created_at"), texts=("body", "quote")),
         erasure=Erasure.MASKED,
+    ),
+)
+RETENTIONS: Final = (
+    Retention(
+        "comments",
+        gettext_lazy("Resolved comments"),
+        setting="COMMENT_DAYS",
+        task_name="comments.tasks.prune_comments",
     ),
 )
 WITHOUT_PERSONAL_DATA: Final = ("proofroom_comments.AgentMention",)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from uuid import UUID
 
-from django.db.models import Prefetch, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.utils.translation import gettext as _
 
 from content.layers import open_layers
@@ -16,10 +16,12 @@ from content.store.layer_state import Layers
 from content.store.scopes import can_view
 from media.models import Asset
 from media.scopes import visible_assets
+from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound
 from proofroom_apps.comments.anchors import Anchor, find_field, locate, text_of
+from proofroom_apps.comments.mentions import parse_mentions
 from proofroom_apps.comments.models import Comment, CommentStatus
 
 
@@ -74,6 +76,25 @@ def threads_of(subject: Post | Asset, *, status: str = "", path: str = "") -> Qu
     return threads.filter(path=path) if path else threads
 
 
+def open_threads(post_id: UUID) -> QuerySet[Comment]:
+    """Return the open threads of a post."""
+    return Comment.objects.filter(post=post_id, parent=None, status=CommentStatus.OPEN)
+
+
+def people_in_threads(threads: QuerySet[Comment]) -> set[int]:
+    """Return the ids of who wrote in threads, has to answer them, or is mentioned there. Three queries."""
+    rows = Comment.objects.filter(
+        Q(pk__in=threads.values("pk")) | Q(parent__in=threads.values("pk"))
+    )
+    people: set[int] = set()
+    names: set[str] = set()
+    for author, assignee, body in rows.values_list("author", "assignee", "body"):
+        people |= {id_ for id_ in (author, assignee) if id_ is not None}
+        names |= {name for mention in parse_mentions(body) for name in mention.spellings if name}
+    mentioned = User.objects.filter(username__in=names).values_list("pk", flat=True)
+    return people | set(mentioned) if names else people
+
+
 def module_of(comment: Comment) -> str:
     """Return the id of the module that a thread is about, empty for the post and its fields."""
     kind, _dot, rest = (comment.path or comment.change_path).partition(".")
@@ -82,8 +103,7 @@ def module_of(comment: Comment) -> str:
 
 def count_open_by_module(post: Post) -> Counter[str]:
     """Return the number of open threads by the id of their module. One query."""
-    threads = Comment.objects.filter(post=post, parent=None, status=CommentStatus.OPEN)
-    places = threads.only("path", "change_path")
+    places = open_threads(post.pk).only("path", "change_path")
     return Counter(id_ for id_ in map(module_of, places) if id_)
 
 

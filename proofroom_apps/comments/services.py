@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from types import EllipsisType
 from typing import Final
 from uuid import UUID
@@ -71,6 +71,8 @@ BODY_MAX: Final = 5_000
 MAX_REPLIES: Final = 200
 MAX_THREADS: Final = 2_000
 MAX_REMINDED: Final = 500
+OVERDUE_AFTER: Final = timedelta(days=1)
+"""Time after the due date when a thread is overdue, and its assignee is reminded again."""
 _WRITE: Final = "comments.write"
 Assignee = int | str | None
 
@@ -350,20 +352,39 @@ def follow_edits(post: Post) -> int:
 
 @transaction.atomic
 def remind_of_due() -> int:
-    """Record an event for each open thread that is due, once for a due date. Return their number.
+    """Record an event for each open thread that is due, and again once it is overdue. Return their number.
 
-    Threads that became due during an outage are caught up on.
+    Each happens once for a due date, so a thread whose date was moved is due again. Threads that became due during an
+    outage are caught up on: those that are overdue then have one event.
     """
+    now = timezone.now()
+    overdue = Q(due_at__lte=now - OVERDUE_AFTER)
+    is_new = Q(reminded_due_at=None) | ~Q(reminded_due_at=F("due_at"))
+    is_newly_overdue = overdue & (Q(overdue_due_at=None) | ~Q(overdue_due_at=F("due_at")))
     open_threads = Comment.objects.filter(status=CommentStatus.OPEN, assignee__isnull=False)
-    due = open_threads.filter(due_at__lte=timezone.now()).filter(
-        Q(reminded_due_at=None) | ~Q(reminded_due_at=F("due_at"))
-    )
+    due = open_threads.filter(is_new | is_newly_overdue, due_at__lte=now)
     due = due.filter(Q(post=None) | Q(post__deleted_at=None)).order_by("due_at", "pk")
     rows = list(due.select_related("post").select_for_update(of=("self",))[:MAX_REMINDED])
-    Comment.objects.filter(pk__in=[row.pk for row in rows]).update(reminded_due_at=F("due_at"))
+    reminded = Comment.objects.filter(pk__in=[row.pk for row in rows])
+    reminded.filter(overdue).update(overdue_due_at=F("due_at"))
+    reminded.update(reminded_due_at=F("due_at"))
     things = [(row.post_id, _payload(row, mentioned=[], assigned=row.assignee_id)) for row in rows]
     outbox.record_all("comment.due", things, actor=Actor(SYSTEM, "system"))
     return len(rows)
+
+
+def prune_comments(*, days: int) -> int:
+    """Delete threads that were resolved more than `days` ago, with their replies. 0 keeps all. Return how many."""
+    if days <= 0:
+        return 0
+    old = Comment.objects.filter(
+        parent=None,
+        status=CommentStatus.RESOLVED,
+        resolved_at__lt=timezone.now() - timedelta(days=days),
+    )
+    number = old.count()
+    old.delete()
+    return number
 
 
 def _start(

@@ -24,6 +24,7 @@ from proofroom.notifications.notification_types import (
     NotificationText,
 )
 from proofroom.notifications.services import users_with_permission
+from proofroom_apps.comments.queries import open_threads, people_in_threads
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
     post_url,
@@ -152,7 +153,10 @@ def _covers(user_id: int | None, permission: str, post_id: UUID) -> bool:
 
 
 def _find_carried_out(event: Event) -> list[Notice]:
-    """Return a notice for the author of the post, and for who scheduled its changes. A kind of date is a line."""
+    """Return a notice for the author of the post, who set the date, and who is in an open thread on the post.
+
+    A kind of date is a line.
+    """
     cause = event.payload.get("cause")
     if event.post_id is None or cause not in (SCHEDULE, EXPIRY):
         return []
@@ -162,6 +166,10 @@ def _find_carried_out(event: Event) -> list[Notice]:
         people.add(event.actor_id)
     elif event.name == "post.updated" and cause != EXPIRY:
         return []  # the changes have their own event
+    else:
+        maker = maker_of(event.post_id, "expiry" if cause == EXPIRY else "publication")
+        people |= {maker.approved_by_id} if maker is not None and maker.approved_by_id else set()
+    people |= people_in_threads(open_threads(event.post_id))
     # Lines of earlier versions are about publications, and have the post alone.
     kind = {_APPROVED: f"{_CHANGES}:", "post.updated": f"{EXPIRY}:"}.get(event.name, "")
     return [Notice(sorted(people), f"{kind}{event.post_id}", str(event.post_id))] if people else []
@@ -256,7 +264,7 @@ KINDS: Final = (
     ),
     NotificationKind(
         "post.published",
-        gettext_lazy("Schedules of your posts that were carried out"),
+        gettext_lazy("Schedules that were carried out, of your posts and posts you discuss"),
         "posts.view",
         ("post.published", "post.updated", _APPROVED),
         _find_carried_out,

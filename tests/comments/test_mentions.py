@@ -12,11 +12,13 @@ from agents_app.definitions.agents import switch_agent
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.run_log import record_run_end
+from content.event_kinds import SCHEDULE
 from content.models import Post
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
+from proofroom.notifications.notification_types import notification_kinds
 from proofroom.notifications.queries import describe
 from proofroom.notifications.services import add_notifications
 from proofroom_apps.comments.mentions import parse_mentions, words_without
@@ -72,8 +74,10 @@ def test_a_mention_notifies_whom_it_names() -> None:
     say(post, "Yes", by="admin", parentId=made["id"])
 
     assert made["warnings"] == []
-    assert texts_for("translator") == [("comment.mention", "editor mentioned you on “Coffee”")]
-    assert texts_for("editor") == [("comment.reply", "admin replied on “Coffee”")]
+    answered = ("comment.reply", "admin replied on “Coffee”")
+    mentioned = ("comment.mention", "editor mentioned you on “Coffee”")
+    assert set(texts_for("translator")) == {mentioned, answered}
+    assert texts_for("editor") == [answered]
     assert texts_for("admin") == []
 
 
@@ -100,12 +104,62 @@ def test_a_due_thread_reminds_once_for_each_due_date() -> None:
     rows = Comment.objects.filter(pk=made["id"])
     rows.update(due_at=past)
 
+    # After an outage it is both due and overdue, which is one reminder.
     assert [remind_of_due(), remind_of_due()] == [1, 0]
-    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is due")]
+    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is overdue")]
     rows.update(due_at=past + timedelta(days=1))
     assert remind_of_due() == 1
     rows.update(due_at=past, status="resolved")
     assert remind_of_due() == 0
+
+
+def test_a_due_thread_reminds_again_when_it_is_overdue_and_when_its_date_is_moved(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made = say(make.post("Coffee"), assignee="editor", dueAt="2099-01-01T00:00:00Z")
+    due = timezone.now() - timedelta(hours=1)
+    Comment.objects.filter(pk=made["id"]).update(due_at=due)
+
+    assert [remind_of_due(), remind_of_due()] == [1, 0]
+    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is due")]
+    tomorrow = due + timedelta(days=1, minutes=1)
+    monkeypatch.setattr(timezone, "now", lambda: tomorrow)
+    assert [remind_of_due(), remind_of_due()] == [1, 0]
+    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is overdue")]
+    later = tomorrow + timedelta(days=7)
+    sent = {"dueAt": later.isoformat()}
+    ApiClient("editor").write("PATCH", f"/api/comments/{made['id']}", sent)
+    assert remind_of_due() == 0
+    monkeypatch.setattr(timezone, "now", lambda: later + timedelta(minutes=1))
+    assert [remind_of_due(), remind_of_due()] == [1, 0]
+    assert texts_for("editor") == [("comment.due", "A comment on “Coffee” is due")]
+
+
+def test_everybody_in_a_thread_hears_that_it_was_resolved() -> None:
+    post = make.post("Coffee")
+    for name in ("translator", "admin"):
+        make.user(name)
+    made = say(post, "<b>@translator</b> look", assignee="admin")
+    ApiClient("translator").write("PATCH", f"/api/comments/{made['id']}", {"status": "resolved"})
+    text = ("comment.reply", "translator resolved a comment on “Coffee”")
+
+    assert text in texts_for("admin")
+    assert texts_for("editor") == [text]
+    assert text not in texts_for("translator")  # who resolved it
+
+
+def test_people_in_open_threads_hear_of_a_schedule() -> None:
+    post = make.post("Coffee")
+    people = {name: make.user(name) for name in ("admin", "translator", "editor")}
+    say(post, "@translator look", by="editor")
+    done = say(post, "Done", by="admin")
+    ApiClient("admin").write("PATCH", f"/api/comments/{done['id']}", {"status": "resolved"})
+    Post.objects.filter(pk=post.pk).update(author=None)
+    event = Event(name="post.published", post_id=post.pk, payload={"cause": SCHEDULE})
+
+    (kind,) = [kind for kind in notification_kinds if kind.name == "post.published"]
+    (notice,) = kind.find_notices(event)
+    assert set(notice.user_ids) == {people["editor"].pk, people["translator"].pk}
 
 
 def test_an_edit_notifies_only_the_newly_mentioned() -> None:

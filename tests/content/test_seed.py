@@ -17,6 +17,7 @@ from proofroom.accounts.models import User
 from proofroom.briefs.models import Brief
 from proofroom.core.models import Event
 from proofroom.taxonomies.models import Term
+from proofroom_apps.comments.models import Comment
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.starter.demo.images import draw
 from tests import make
@@ -34,6 +35,7 @@ def seed() -> str:
 def counts() -> dict[str, int]:
     models: tuple[Any, ...] = (
         User, Post, PostModule, ModuleInstance, Term, Menu, Asset, Draft, Revision, Brief,
+        Comment,
     )  # fmt: skip
     return {model.__name__: model.objects.count() for model in models}
 
@@ -45,6 +47,7 @@ def test_the_demo_is_whole_and_made_once(client: Client, run_on_commit: RunOnCom
     _is_what_the_contract_names()
     _has_no_page_that_fails_and_no_menu_that_leads_nowhere(client)
     _has_work_waiting_in_both_layers(client)
+    _has_comments_that_show_the_feature()
     _changes_nothing_when_made_again()
 
 
@@ -118,6 +121,19 @@ def _has_work_waiting_in_both_layers(client: Client) -> None:
     # No agent was started, because the sample content is complete.
     assert Event.objects.filter(name="post.create-translation").exists()
     assert not AgentRun.objects.exists()
+
+
+def _has_comments_that_show_the_feature() -> None:
+    threads = Comment.objects.filter(parent=None)
+    assert set(threads.values_list("quote", "status", "assignee__username")) == {
+        ("", "resolved", None),
+        ("four minutes", "open", "editor"),
+        ("Swirl the cone once, gently", "open", None),
+    }
+    said = Event.objects.filter(name="comment.created")
+    mentioned = {id_ for event in said for id_ in event.payload["mentioned"]}
+    people = User.objects.filter(pk__in=mentioned).values_list("username", flat=True)
+    assert set(people) == {"editor", "translator"}
 
 
 def _changes_nothing_when_made_again() -> None:

@@ -84,6 +84,7 @@ TASKS = {
     "analytics.tasks.add_up_events",
     "analytics.tasks.merge_rare_figures",
     "analytics.tasks.prune_events",
+    "comments.tasks.prune_comments",
     "comments.tasks.remind_of_due",
     "content.tasks.check_links",
     "content.tasks.collect_search_words",

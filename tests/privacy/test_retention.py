@@ -12,11 +12,14 @@ from django.utils import timezone
 from proofroom.accounts.models import Invitation
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.accounts.tasks import purge_sign_ins
+from proofroom_apps.comments.models import Comment
+from proofroom_apps.comments.tasks import prune_comments
 from proofroom_apps.feedback.models import Feedback
 from proofroom_apps.feedback.services import change_feedback, create_feedback
 from proofroom_apps.feedback.tasks import prune_feedback
 from tests import make
 from tests.api_client import ApiClient
+from tests.comments.talk import say
 from tests.privacy.test_declarations import change_environment
 
 pytestmark = pytest.mark.django_db
@@ -39,6 +42,28 @@ def test_only_resolved_feedback_is_deleted_and_only_if_wanted(
     assert prune_feedback() == 1
 
     assert {row.content for row in Feedback.objects.all()} == {"b", "c"}
+
+
+def test_only_resolved_comments_are_deleted_with_their_replies_and_only_if_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    post = make.post()
+    old, new, opened = (say(post, text) for text in ("old", "new", "open"))
+    say(post, "a reply", parentId=old["id"])
+    for thread in (old, new):
+        sent = {"status": "resolved"}
+        ApiClient("editor").write("PATCH", f"/api/comments/{thread['id']}", sent)
+    Comment.objects.update(created_at=timezone.now() - LONG_AGO)
+    Comment.objects.filter(pk=old["id"]).update(resolved_at=timezone.now() - LONG_AGO)
+
+    assert prune_comments() == 0
+    change_environment(monkeypatch, comment_days=30)
+    assert prune_comments() == 1
+
+    assert {str(pk) for pk in Comment.objects.values_list("pk", flat=True)} == {
+        new["id"],
+        opened["id"],
+    }
 
 
 def test_only_ended_invitations_are_deleted_and_only_if_wanted(
