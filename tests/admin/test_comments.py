@@ -213,6 +213,7 @@ def test_the_preview_lists_threads_and_takes_comments(signed_in: SignedIn) -> No
 
     shown = client.get(preview).content.decode()
     assert "2 open comments" in shown
+    assert "Fields of the post" not in shown  # only the comments have fields here
     assert "&lt;b&gt;Shorter&lt;/b&gt;" in shown
     assert shown.count('target="preview">Show in the preview') == 1
     assert f'#module-{module}" target="preview"' in shown

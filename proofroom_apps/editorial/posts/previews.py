@@ -11,6 +11,7 @@ from uuid import UUID
 from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
@@ -30,7 +31,7 @@ from proofroom.core.admin.permissions import (
 )
 from proofroom.core.middleware import allow_admin_frame
 from proofroom.core.site_urls import preview_url
-from proofroom_apps.comments.queries import count_open_by_module
+from proofroom_apps.comments.queries import count_open_by_module, open_threads
 from proofroom_apps.editorial.posts.comments import threads_context
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
 from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
@@ -154,10 +155,11 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     }
     if may(request, "comments.view"):
         query = f"preview={shown.layer}&"
-        context |= {
-            **threads_context(request, post, layers, query=query, show="open"),
-            "has_comments": True,
-        }
+        threads = threads_context(request, post, layers, query=query, show="open")
+        threads["frame_url"] = context["frame_url"]
+        # Rendered by itself, because its names are those of other things here.
+        context["comments"] = render_to_string("admin/posts/comment_threads.html", threads, request)
+        context["comment_count"] = open_threads(post.pk).count()
     title = _("Preview: %(title)s") % {"title": post.title}
     return post_page(
         request, "admin/posts/preview.html", post, layers, context, title=title, tab="preview"
