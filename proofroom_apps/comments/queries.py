@@ -88,9 +88,11 @@ def people_in_threads(threads: QuerySet[Comment]) -> set[int]:
     )
     people: set[int] = set()
     names: set[str] = set()
-    for author, assignee, body in rows.values_list("author", "assignee", "body"):
-        people |= {id_ for id_ in (author, assignee) if id_ is not None}
-        names |= {name for mention in parse_mentions(body) for name in mention.spellings if name}
+    for row in rows.only("author_id", "assignee_id", "body"):
+        people |= {id_ for id_ in (row.author_id, row.assignee_id) if id_ is not None}
+        names |= {
+            name for mention in parse_mentions(row.body) for name in mention.spellings if name
+        }
     mentioned = User.objects.filter(username__in=names).values_list("pk", flat=True)
     return people | set(mentioned) if names else people
 

@@ -355,7 +355,7 @@ def remind_of_due() -> int:
     """Record an event for each open thread that is due, and again once it is overdue. Return their number.
 
     Each happens once for a due date, so a thread whose date was moved is due again. Threads that became due during an
-    outage are caught up on: those that are overdue then have one event.
+    outage are caught up on: an overdue one then has one event.
     """
     now = timezone.now()
     overdue = Q(due_at__lte=now - OVERDUE_AFTER)
