@@ -82,7 +82,7 @@ def open_threads(post_id: UUID) -> QuerySet[Comment]:
 
 
 def people_in_threads(threads: QuerySet[Comment]) -> set[int]:
-    """Return the ids of who wrote in threads, has to answer them, or is mentioned there. Three queries."""
+    """Return the ids of who wrote in threads, has to answer them, or is mentioned there. Two queries at most."""
     rows = Comment.objects.filter(
         Q(pk__in=threads.values("pk")) | Q(parent__in=threads.values("pk"))
     )

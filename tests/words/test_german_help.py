@@ -26,6 +26,7 @@ EMPHASIS = re.compile(r"(?<![*\w])(\*\*?)(?=\S)(.+?)(?<=\S)\1(?!\*)")
 NO_LABELS = {
     # The notes on the site: static/cms/staff/pins.js has its own words.
     "Add a note": "Notiz setzen",
+    "Write a comment": "Kommentar schreiben",
     "Resolve": "Erledigt",
     # The button for a language has the language's own name.
     "Deutsch": "Deutsch",
