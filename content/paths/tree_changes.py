@@ -52,14 +52,8 @@ class Following:
 
 def update_descendant_paths(post: Post, actor: Actor) -> Following:
     """Set the paths of all descendants of a post whose path changed, or leave them to a worker."""
-    below = _ids_below(post.pk, BATCH_SIZE + 1)
-    if len(below) <= BATCH_SIZE:
-        moves: list[Move] = []
-        pattern = cache(pattern_of)
-        for level in _levels(post, is_locked=True):
-            for child in level:
-                moves += set_path(child, path_for(child, pattern(child.type, child.locale)))
-            save_paths(level)
+    moves = move_descendants(post)
+    if moves is not None:
         return Following(moves)
     row, is_new = TreeMove.objects.select_for_update().get_or_create(
         post=post, defaults={"changed_by_id": actor.user.pk}
@@ -70,6 +64,19 @@ def update_descendant_paths(post: Post, actor: Actor) -> Following:
         row.save()
     outbox.record(MOVED, actor=actor, payload={"id": str(post.pk), "to": post.path})
     return Following(is_left=True)
+
+
+def move_descendants(post: Post) -> list[Move] | None:
+    """Set the paths of all descendants of a post whose path changed. Return None if there are too many."""
+    if len(_ids_below(post.pk, BATCH_SIZE + 1)) > BATCH_SIZE:
+        return None
+    moves: list[Move] = []
+    pattern = cache(pattern_of)
+    for level in _levels(post, is_locked=True):
+        for child in level:
+            moves += set_path(child, path_for(child, pattern(child.type, child.locale)))
+        save_paths(level)
+    return moves
 
 
 def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:

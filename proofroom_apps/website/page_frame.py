@@ -31,6 +31,7 @@ from proofroom.core.caching.content_tags import (
     tag_of_post,
 )
 from proofroom.core.caching.content_version_cache import LiveState
+from proofroom.core.database.trial_writes import in_trial
 from proofroom.core.site_urls import PageLocation, home_path, paths_above, search_path
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
@@ -101,7 +102,7 @@ frames: Final[dict[str, SiteFrame]] = {}
 
 def load_frame(locale: str, state: LiveState) -> SiteFrame:
     """Return the frame in a language. Two queries, none if it is cached for that content state."""
-    kept = frames.get(locale)
+    kept = None if in_trial() else frames.get(locale)
     if kept is not None and kept.state == state:
         depend_on(*kept.tags)
         return kept
@@ -116,7 +117,8 @@ def load_frame(locale: str, state: LiveState) -> SiteFrame:
     }
     content = content_key([around.menus, around.neighbours])
     frame = SiteFrame(state, around.menus, around.neighbours, links, frozenset(tags), content)
-    frames[locale] = frame
+    if not in_trial():
+        frames[locale] = frame
     return frame
 
 

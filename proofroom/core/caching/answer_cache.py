@@ -14,6 +14,7 @@ from django.conf import settings
 
 from proofroom.core.caching.content_tags import EVERYTHING
 from proofroom.core.caching.content_version_cache import LiveState
+from proofroom.core.database.trial_writes import in_trial
 from proofroom.core.json import Json
 
 LONGEST_KEY: Final = 2_000
@@ -49,7 +50,8 @@ def etag_of(body: bytes, name: str = "") -> str:
 class AnswerCache:
     """The most recently used answers of one state of the content, bounded in bytes.
 
-    `follow` moves it to the next state and drops the answers whose tags have changed since.
+    `follow` moves it to the next state and drops the answers whose tags have changed since. It is empty in trial
+    writes, and stores none of what they show.
     """
 
     def __init__(self, most_bytes: int) -> None:
@@ -61,6 +63,8 @@ class AnswerCache:
         self._lock = Lock()
 
     def get(self, state: LiveState, key: str) -> CachedAnswer | None:
+        if in_trial():
+            return None
         with self._lock:
             if state != self._state:
                 return None
@@ -71,6 +75,8 @@ class AnswerCache:
 
     def put(self, state: LiveState, key: str, answer: CachedAnswer) -> None:
         """Store an answer read at the cache's state. An answer of another state may be outdated and is ignored."""
+        if in_trial():
+            return
         with self._lock:
             self._state = self._state or state
             if state != self._state or len(key) > LONGEST_KEY:

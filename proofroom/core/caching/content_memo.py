@@ -31,6 +31,7 @@ from django.utils.translation import get_language
 
 from proofroom.core.caching.content_tags import INCOMPLETE, collect_tags, depend_on
 from proofroom.core.database.replica import reading_connection
+from proofroom.core.database.trial_writes import in_trial
 
 T = TypeVar("T")
 Key = tuple[Hashable, str | None, bytes]
@@ -107,9 +108,10 @@ def memoize_by_content(
     """Return the result of `make`, or the earlier result for equal contents.
 
     `part` separates results of different functions. `text_of` returns the text whose length counts as the size of the
-    result. A result that is incomplete (`note_failure`) or that queried the database is not cached.
+    result. A result that is incomplete (`note_failure`), that queried the database or that shows trial writes is not
+    cached.
     """
-    content = digest_of(dict(contents))
+    content = None if in_trial() else digest_of(dict(contents))
     if content is None:
         return make()
     # A result may contain translated texts.

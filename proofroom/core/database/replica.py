@@ -17,6 +17,8 @@ from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, OperationalError, connections
 from django.db.backends.base.base import BaseDatabaseWrapper
 
+from proofroom.core.database.trial_writes import in_trial
+
 REPLICA: Final = "replica"
 LEAVE_ALONE_SECONDS: Final = 5.0
 """Pause after a failed connection, in which reads go to the primary database."""
@@ -42,7 +44,7 @@ def reading_connection() -> BaseDatabaseWrapper:
 @contextmanager
 def from_replica() -> Iterator[None]:
     """Read from the replica in the block; from the primary if there is no replica or it does not answer."""
-    if not has_replica() or not _is_reachable():
+    if not has_replica() or in_trial() or not _is_reachable():
         yield
         return
     token = _alias.set(REPLICA)
