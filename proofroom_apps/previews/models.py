@@ -13,12 +13,10 @@ from content.models.post import Post
 PREVIEW_LAYERS = [("source", "Live"), ("review", "Review"), ("ai-review", "AI Review")]
 
 
-class PreviewLink(models.Model):
+class TemporaryLink(models.Model):
     """A link that works until `expires_at`. Only a hash of the token in its address is stored."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
-    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="preview_links")
-    layer = models.CharField(max_length=10, choices=PREVIEW_LAYERS)
     token_hash = models.CharField(max_length=64, unique=True)
     expires_at = models.DateTimeField()
     views = models.PositiveIntegerField(default=0)
@@ -27,6 +25,16 @@ class PreviewLink(models.Model):
     )
     created_by_name = models.CharField(max_length=150)
     created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        abstract = True
+
+
+class PreviewLink(TemporaryLink):
+    """A link to one layer of one post."""
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="preview_links")
+    layer = models.CharField(max_length=10, choices=PREVIEW_LAYERS)
 
     class Meta:
         indexes: ClassVar[list[models.Index]] = [

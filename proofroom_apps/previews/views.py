@@ -14,7 +14,7 @@ from proofroom_apps.website.http_cache import rate_limit_response
 from proofroom_apps.website.layer_pages import preview_page
 from proofroom_apps.website.pages import missing_page
 
-_POLICY: Final[Policy] = {
+POLICY: Final[Policy] = {
     **settings.SECURE_CSP,
     "script-src": [CSP.NONE],
     "form-action": [CSP.NONE],
@@ -23,23 +23,23 @@ _POLICY: Final[Policy] = {
 
 
 @require_safe
-@csp_override(_POLICY)
+@csp_override(POLICY)
 def preview(request: HttpRequest, token: str) -> HttpResponse:
     """Return the page, or the same 404 for every token that does not work."""
     refusal = rate_limit_response(request)
     if refusal is not None:
-        return _hide_from_caches(refusal)
+        return hide_from_caches(refusal)
     # HEAD shows nothing, so it is no view.
     opened = open_preview(token, counts=request.method == "GET")
     if opened is None:
-        return _hide_from_caches(
+        return hide_from_caches(
             HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
         )
     html = preview_page(opened.post, opened.document, opened.link.get_layer_display())
-    return _hide_from_caches(HttpResponse(html))
+    return hide_from_caches(HttpResponse(html))
 
 
-def _hide_from_caches(response: HttpResponse) -> HttpResponse:
+def hide_from_caches(response: HttpResponse) -> HttpResponse:
     """Keep the response out of caches and search engines, and its address out of referrers."""
     response["Cache-Control"] = "no-store"
     response["X-Robots-Tag"] = "noindex, nofollow"
