@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -19,11 +20,15 @@ from proofroom.core.api.exceptions import InvalidToken
 from proofroom.core.api.throttles import WindowThrottle
 from proofroom.core.caching.rate_limits import HitCount
 from proofroom.core.database.compiled_queries import CompiledQuery
+from proofroom.core.hooks import Hook
 
 _PATH: Final = "/api/public/"
 """The part of the API that delivery tokens are for."""
 _PREVIEW: Final = "preview"
 """Scheme of the tokens for drafts."""
+preview_tokens: Hook[[str], AbstractContextManager[object] | None] = Hook()
+"""Functions that return the block in which reads show what a preview token opens. None for a token of another kind,
+and for one that is unknown, expired or revoked."""
 RATE_OF_TOKENS: Final = "delivery"
 """Name of the rate limit of delivery tokens."""
 # A token has 48 characters. Longer values are refused without a query.
@@ -51,12 +56,12 @@ def find_credential(request: HttpRequest) -> DeliveryCredential | None:
     """Return the delivery token of a public read, or None without one. One query, none without a token.
 
     Other credentials mean nothing to the delivery API and are ignored. Raises `InvalidToken` for a delivery token
-    that is unknown, expired or revoked, and for a token of the scheme `Preview`.
+    that is unknown, expired or revoked, and for a token of the scheme `Preview`, which `open_preview` handles.
     """
     scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     secret = secret.strip()
     if scheme.lower() == _PREVIEW and request.path.startswith(_PATH):
-        # Nothing issues such tokens yet. A frontend that asks for drafts must not take live content for them.
+        # A frontend that asks for drafts must not take live content for them.
         raise InvalidToken
     is_delivery_token = scheme.lower() == "bearer" and secret.startswith(DELIVERY_TOKEN_PREFIX)
     if not is_delivery_token:
@@ -69,6 +74,21 @@ def find_credential(request: HttpRequest) -> DeliveryCredential | None:
         raise InvalidToken
     note_use(row["id"], row["last_used_at"])
     return DeliveryCredential(str(row["id"]), row["rate"])
+
+
+def open_preview(request: HttpRequest) -> AbstractContextManager[object] | None:
+    """Return the block in which to answer a request with a preview token, or None without one.
+
+    No query without a token. Raises `InvalidToken` for a token that does not work.
+    """
+    scheme, _, token = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() != _PREVIEW:
+        return None
+    opened = (open_token(token.strip()) for open_token in preview_tokens)
+    found = next((block for block in opened if block is not None), None)
+    if found is None:
+        raise InvalidToken
+    return found
 
 
 class DeliveryAuthentication(BaseAuthentication):

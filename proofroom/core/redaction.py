@@ -61,7 +61,7 @@ _TOKEN_FORMAT: Final = re.compile(
 _SECRET_PATH: Final = re.compile(
     r"""(?ix)
       ( (?: / | %2F ) (?:
-          preview (?: (?: / | %2F ) changes )?
+          preview (?: (?: / | %2F ) (?: changes | release ) )?
         | login (?: / | %2F ) (?: invitation | reset | email )
         | notifications (?: / | %2F ) unsubscribe
         | calendar

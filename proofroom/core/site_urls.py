@@ -94,6 +94,11 @@ def preview_url(token: str) -> str:
     return absolute(f"/preview/{token}")
 
 
+def release_preview_url(token: str) -> str:
+    """Return the absolute URL of the site as of a release, for the token of a link."""
+    return absolute(f"/preview/release/{token}/")
+
+
 def reviewer_url(token: str) -> str:
     """Return the absolute URL for the token of a reviewer link."""
     return absolute(f"/preview/changes/{token}")

@@ -27,6 +27,8 @@ class SharedRow(Protocol):
     @property
     def version(self) -> int: ...
 
+    def save(self, *, force_update: bool = ...) -> None: ...
+
 
 class SharedKind(Protocol):
     """A kind of shared content."""

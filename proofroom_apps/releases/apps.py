@@ -12,16 +12,22 @@ class ReleasesConfig(AppConfig):
 
     def ready(self) -> None:
         from content.posts.schedule import find_due_work
+        from proofroom.accounts.delivery_credentials import preview_tokens
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
             navigation_entries,
         )
         from proofroom.notifications.services import register_kind
+        from proofroom_apps.previews.services import link_tables
+        from proofroom_apps.releases.models import ReleasePreviewLink
         from proofroom_apps.releases.notifications import KINDS
+        from proofroom_apps.releases.preview_links import open_for_delivery
         from proofroom_apps.releases.runs import find_due_releases
 
         find_due_work.register(find_due_releases)
+        link_tables.register(ReleasePreviewLink)
+        preview_tokens.register(open_for_delivery)
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.REVIEW,

@@ -19,4 +19,6 @@ KINDS: Final = (
     EventKind("release.published", "Release published", _MANAGE),
     EventKind("release.undone", "Release undone", _MANAGE),
     EventKind("release.failed", "Release failed", _MANAGE),
+    EventKind("release.preview-link.created", "Preview link of a release created", _MANAGE),
+    EventKind("release.preview-link.revoked", "Preview link of a release revoked", _MANAGE),
 )

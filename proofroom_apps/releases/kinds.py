@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar, Final
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from content.layers.approve import require_approvable
 from content.layers.revert import revert_to_revision
 from content.layers.schedule import approvals_of, stale_labels
 from content.layers.selection import require_unchanged
+from content.layers.trial import show_approved, show_published
 from content.models import ModuleInstance, Post, Status
 from content.post_checks.results import require_live_change, require_publishable
 from content.posts.publish import move_status
@@ -76,13 +78,15 @@ class NewItem:
 class ItemKind(ABC):
     """A kind of items.
 
-    `permission` is asked of who publishes, `undo_permission` of who undoes. `model` is the table of the objects.
+    `permission` is asked of who publishes, `undo_permission` of who undoes, `view_permission` of who previews what
+    waits. `model` is the table of the objects.
     """
 
     name: ClassVar[str]
     label: ClassVar[Promise]
     permission: ClassVar[str]
     undo_permission: ClassVar[str]
+    view_permission: ClassVar[str]
     model: type[Model]
 
     @abstractmethod
@@ -108,6 +112,13 @@ class ItemKind(ABC):
         """Restore the state before the item. The object is locked and unchanged since."""
 
     @abstractmethod
+    def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
+        """Write what visitors would see from `at` on, without the rules of publication. Only in trial writes.
+
+        Raises `CmsError` for what the actor may not view, and for what could not go live. The object is locked.
+        """
+
+    @abstractmethod
     def versions(self, ids: Collection[UUID]) -> dict[UUID, str]:
         """Return a value by id that differs after any change of the object. One query."""
 
@@ -123,6 +134,7 @@ def _refuse_paths(paths: Sequence[str] | None) -> None:
 
 
 class _PostKind(ItemKind):
+    view_permission = "posts.view"
     model = Post
 
     def versions(self, ids: Collection[UUID]) -> dict[UUID, str]:
@@ -192,6 +204,9 @@ class PostKind(_PostKind):
     def undo(self, item: ReleaseItem, actor: Actor) -> None:
         post = lock_post(item.object_id, actor)
         restore_status(post_id=post.pk, version=post.version, before=item.before, actor=actor)
+
+    def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
+        show_published(lock_post(item.object_id, actor), at=at)
 
 
 class ChangesKind(_PostKind):
@@ -264,6 +279,9 @@ class ChangesKind(_PostKind):
         revision = str(item.before["revision"])
         revert_to_revision(post_id=item.object_id, revision_id=revision, actor=actor, note="undo")
 
+    def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
+        show_approved(lock_post(item.object_id, actor), digest=item.digest, paths=item.paths)
+
 
 def _changes_at(paths: Collection[str], review: LayerView) -> list[Change]:
     wanted = {base_path(path) for path in paths}
@@ -331,6 +349,12 @@ class SharedItemKind(ItemKind):
             reason=RESTORED,
         )
 
+    def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
+        row = self.kind.find(item.object_id)
+        if row is None:
+            raise NotFound(_("It was deleted."))
+        self.kind.with_document(row, self._proposal_of(item).document).save(force_update=True)
+
     def versions(self, ids: Collection[UUID]) -> dict[UUID, str]:
         rows = self.model._default_manager.filter(pk__in=ids).values_list("pk", "version")
         return {pk: str(version) for pk, version in rows}
@@ -345,21 +369,21 @@ class SharedItemKind(ItemKind):
 class MenuItemKind(SharedItemKind):
     name, shared_name = "menu", MENU
     label = gettext_lazy("Menu")
-    permission = undo_permission = "menus.edit"
+    permission = undo_permission = view_permission = "menus.edit"
     model = Menu
 
 
 class TermItemKind(SharedItemKind):
     name, shared_name = "term", TERM
     label = gettext_lazy("Term")
-    permission = undo_permission = "taxonomies.edit"
+    permission = undo_permission = view_permission = "taxonomies.edit"
     model = Term
 
 
 class GlobalItemKind(SharedItemKind):
     name, shared_name = "global", GLOBAL_MODULE
     label = gettext_lazy("Global module")
-    permission = undo_permission = "globals.edit"
+    permission = undo_permission = view_permission = "globals.edit"
     model = ModuleInstance
 
 
@@ -372,7 +396,7 @@ class RedirectKind(ItemKind):
 
     name = "redirect"
     label = gettext_lazy("Redirect")
-    permission = undo_permission = "redirects.edit"
+    permission = undo_permission = view_permission = "redirects.edit"
     model = Redirect
 
     def read(
@@ -417,6 +441,9 @@ class RedirectKind(ItemKind):
 
     def undo(self, item: ReleaseItem, actor: Actor) -> None:
         self._switch(item, actor, active=False)
+
+    def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
+        Redirect.objects.filter(pk=item.object_id).update(is_active=True)
 
     def versions(self, ids: Collection[UUID]) -> dict[UUID, str]:
         columns = ("pk", "from_path", "to_path", "type", "is_active")

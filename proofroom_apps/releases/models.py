@@ -10,6 +10,7 @@ from django.db import models
 from django.db.models import Q
 
 from proofroom.core.background_jobs.models import BackgroundJob
+from proofroom_apps.previews.models import TemporaryLink
 
 NAME_MAX: Final = 200
 TITLE_MAX: Final = 300
@@ -151,3 +152,19 @@ class ReleaseRun(BackgroundJob):
     def is_scheduled(self) -> bool:
         """True if no person started it, so that each item goes live in the name of its approver."""
         return self.via == "system"
+
+
+class ReleasePreviewLink(TemporaryLink):
+    """A link to the site as of a release. `kinds`: the kinds of items that its creator could view."""
+
+    release = models.ForeignKey(Release, on_delete=models.CASCADE, related_name="preview_links")
+    kinds = models.JSONField(default=list)
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["release", "-created_at"], name="release_preview_newest"),
+            models.Index(fields=["expires_at"], name="release_preview_expires"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.release_id} until {self.expires_at:%Y-%m-%d %H:%M}"

@@ -33,6 +33,12 @@ KINDS: Final = (
             owners=("by",),
             names={"by_name": "by"},
         ),
+        Table(
+            "proofroom_releases.ReleasePreviewLink",
+            ("created_at", "expires_at"),
+            owners=("created_by",),
+            names={"created_by_name": "created_by"},
+        ),
         erasure=Erasure.PSEUDONYMISED,
         reason=gettext_lazy("Releases stay under “Former member”."),
     ),

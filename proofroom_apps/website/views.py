@@ -33,19 +33,25 @@ def page(request: HttpRequest, path: str) -> HttpResponseBase:
 
     Signed-in users read from the primary database: a session missing on a replica would be ended.
     """
-    asked = RequestedPage(
-        path=f"/{path}",
+    asked = requested_page(request, f"/{path}")
+    with from_replica() if asked.is_visitor else nullcontext():
+        return answer_page(request, asked)
+
+
+def requested_page(request: HttpRequest, path: str) -> RequestedPage:
+    """Return what a request asks of the page at a path."""
+    return RequestedPage(
+        path=path,
         full_path=request.path,
         query=reduced_query(request.META.get("QUERY_STRING", ""), PAGE_PARAMETERS),
         accept=request.META.get("HTTP_ACCEPT", ""),
         is_visitor=settings.SESSION_COOKIE_NAME not in request.COOKIES,
         parameters=request.GET,
     )
-    with from_replica() if asked.is_visitor else nullcontext():
-        return _answer(request, asked)
 
 
-def _answer(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
+def answer_page(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
+    """Return the answer at an address of the site, a 404 with the site's own page if nothing is there."""
     locale = locale_of(asked.path)
     own = _OWN.get(asked.path.removeprefix(home_path(locale)))
     if own is not None:

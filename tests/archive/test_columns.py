@@ -133,6 +133,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_previews.PreviewLink": SECRETS,
     "proofroom_releases.Release": WORK,
     "proofroom_releases.ReleaseItem": WORK,
+    "proofroom_releases.ReleasePreviewLink": SECRETS,
     "proofroom_releases.ReleaseRun": WORK,
     "proofroom_reviewers.ReviewerAdvice": HISTORY,
     "proofroom_reviewers.ReviewerLink": SECRETS,

@@ -7,13 +7,18 @@ site is not refused.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from contextlib import AbstractContextManager
 from typing import Any, ClassVar, Final
 
 from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from proofroom.accounts.delivery_credentials import DeliveryCredential, find_credential
+from proofroom.accounts.delivery_credentials import (
+    DeliveryCredential,
+    find_credential,
+    open_preview,
+)
 from proofroom.core.api import exceptions
 from proofroom.core.api.body import dumps
 from proofroom.core.api.negotiation import IgnoreAcceptNegotiation
@@ -84,13 +89,16 @@ class DeliveredViewSet(ApiViewSet):
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Answer from the cache, otherwise count the call and answer from the database."""
         try:
-            credential = find_credential(request)
+            preview = open_preview(request)
+            credential = find_credential(request) if preview is None else None
         except exceptions.InvalidToken as error:
             # Counted, so that tokens cannot be guessed at any rate.
             count = _count_call(request, None)
             if count is not None and count.is_over:
                 return _too_many_requests(count)
             return _refusal(401, "invalid_token", str(error.detail), {"WWW-Authenticate": "Bearer"})
+        if preview is not None:
+            return self._answer_preview(request, preview, *args, **kwargs)
         if not self.is_cached or request.method not in ("GET", "HEAD"):
             count = _count_call(request, credential)
             if count is not None and count.is_over:
@@ -98,6 +106,28 @@ class DeliveredViewSet(ApiViewSet):
             return super().dispatch(request, *args, **kwargs)
         with from_replica():
             return self._answer(request, credential, *args, **kwargs)
+
+    def _answer_preview(
+        self,
+        request: HttpRequest,
+        preview: AbstractContextManager[object],
+        *args: Any,
+        **kwargs: Any,
+    ) -> HttpResponseBase:
+        """Answer with what a preview token shows. No cache may store it."""
+        count = _count_call(request, None)
+        if count is not None and count.is_over:
+            return _too_many_requests(count)
+        with preview:
+            self.live_state = live_state()
+            response = super().dispatch(request, *args, **kwargs)
+            if isinstance(response, Response):
+                response.render()  # also reads content
+        for name in ("ETag", "Last-Modified", "Cache-Tag"):
+            del response[name]
+        response["Cache-Control"] = "no-store"
+        response["X-Robots-Tag"] = "noindex, nofollow"
+        return response
 
     def _answer(
         self,

@@ -8,7 +8,9 @@ from proofroom.core.api.lazy_views import LazyViewSet
 
 ReleaseViewSet = LazyViewSet("proofroom_apps.releases.api.releases.ReleaseViewSet")
 ReleaseItemViewSet = LazyViewSet("proofroom_apps.releases.api.releases.ReleaseItemViewSet")
+ReleaseLinkViewSet = LazyViewSet("proofroom_apps.releases.api.preview_links.ReleaseLinkViewSet")
 
+links = "releases/<str:release_id>/preview-links"
 urlpatterns = [
     path("releases", ReleaseViewSet.as_view({"get": "list", "post": "create"})),
     path(
@@ -25,4 +27,6 @@ urlpatterns = [
         "releases/<str:release_id>/items/<str:kind>/<str:object_id>",
         ReleaseItemViewSet.as_view({"delete": "destroy"}),
     ),
+    path(links, ReleaseLinkViewSet.as_view({"get": "list", "post": "create"})),
+    path(f"{links}/<str:link_id>", ReleaseLinkViewSet.as_view({"delete": "destroy"})),
 ]

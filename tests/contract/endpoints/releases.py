@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from uuid import uuid4
+
 from content.models import Layer
-from proofroom_apps.releases.models import Release, ReleaseItem
+from proofroom_apps.releases.models import Release, ReleaseItem, ReleasePreviewLink
+from proofroom_apps.releases.preview_links import create_release_link
 from proofroom_apps.releases.runs import publish_release
 from proofroom_apps.releases.services import add_item, create_release
 from tests import make
@@ -21,7 +24,9 @@ def scene() -> Names:
     done = create_release(name="Done", actor=editor)
     add_item(release_id=done.pk, kind="post", object_id=published.pk, actor=editor)
     publish_release(release_id=done.pk, actor=editor)
+    link, _ = create_release_link(release_id=release.pk, actor=editor)
     return {
+        "link_id": str(link.pk),
         "release_id": str(release.pk),
         "done_id": str(done.pk),
         "post_id": str(draft.pk),
@@ -31,6 +36,11 @@ def scene() -> Names:
 
 def grow(number: int) -> None:
     make.copies(Release.objects.filter(name="Launch").earliest("created_at"), number)
+
+
+def grow_links(number: int) -> None:
+    link = ReleasePreviewLink.objects.earliest("created_at")
+    make.copies(link, number, token_hash=lambda _: uuid4().hex)
 
 
 def grow_items(number: int) -> None:
@@ -70,6 +80,20 @@ ENDPOINTS = [
         invalid=({"kind": "page", "id": "<other_id>"}, "kind"),
     ),
     Endpoint("DELETE /api/releases/<release_id>/items/post/<post_id>", EDITORS),
+    Endpoint(
+        "GET /api/releases/<release_id>/preview-links",
+        EDITORS,
+        invalid=("?page=0", "page"),
+        grow=grow_links,
+    ),
+    Endpoint(
+        "POST /api/releases/<release_id>/preview-links",
+        EDITORS,
+        201,
+        body={"expiresInHours": 1},
+        invalid=({"expiresInHours": 721}, "expiresInHours"),
+    ),
+    Endpoint("DELETE /api/releases/<release_id>/preview-links/<link_id>", EDITORS),
     Endpoint("POST /api/releases/<release_id>/publish", EDITORS),
     Endpoint("POST /api/releases/<done_id>/undo", EDITORS),
     Endpoint("DELETE /api/releases/<release_id>", EDITORS),

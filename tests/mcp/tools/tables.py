@@ -67,6 +67,7 @@ LIVE: Final = frozenset(
         "proofroom_privacy.ExportChunk", "proofroom_privacy.PersonalDataRequest",
         "proofroom_calendar.CalendarFeed",
         "proofroom_releases.Release", "proofroom_releases.ReleaseItem", "proofroom_releases.ReleaseRun",
+        "proofroom_releases.ReleasePreviewLink",
         "proofroom_reviewers.ReviewerAdvice", "proofroom_reviewers.ReviewerLink",
         "proofroom_shared_content.ApprovalRule",
         "proofroom_shared_content.SharedProposal", "proofroom_shared_content.SharedRevision",
