@@ -25,6 +25,7 @@ from proofroom.core.admin.form_pages import FormAdmin, form_page
 from proofroom.core.admin.labels import badge
 from proofroom.core.admin.permissions import (
     actor_of,
+    may,
     require,
     service_errors_as_http,
     service_errors_as_messages,
@@ -41,10 +42,13 @@ from proofroom.core.i18n.time_zones import (
 )
 from proofroom.shared_content.proposals import waiting_proposals
 from proofroom_apps.editorial.posts.post_pages import post_url
+from proofroom_apps.previews.services import USUAL_HOURS
 from proofroom_apps.releases import post_pages  # registers the panel of the review
 from proofroom_apps.releases.kinds import KINDS, RedirectKind, SharedItemKind
 from proofroom_apps.releases.models import NAME_MAX, Release, ReleaseItem, ReleaseState
 from proofroom_apps.releases.presenters import conflicts_of
+from proofroom_apps.releases.preview_admin import preview_url, preview_urls
+from proofroom_apps.releases.preview_links import PREVIEW
 from proofroom_apps.releases.queries import (
     MANAGE,
     counted_releases,
@@ -121,7 +125,7 @@ class ReleaseAdmin(FormAdmin[Release]):
             self.admin_site.admin_view(post_pages.add_posts),
             name="proofroom_releases_release_add_posts",
         )
-        return [posts, *super().get_urls()]
+        return [posts, *preview_urls(self.admin_site), *super().get_urls()]
 
     @admin.display(description=gettext_lazy("State"), ordering="state")
     def look(self, release: Release) -> SafeString:
@@ -207,6 +211,9 @@ def _release_page(request: HttpRequest, object_id: str) -> HttpResponse:
         "suggested": suggested_times(),
         "may_undo": release.state == ReleaseState.PUBLISHED,
         "delete_url": reverse("admin:proofroom_releases_release_delete", args=[release.pk]),
+        "preview_url": preview_url(release) if release.is_editable else "",
+        "may_share": may(request, PREVIEW),
+        "usual_hours": USUAL_HOURS,
         "name_max": NAME_MAX,
     }
     return form_page(request, "admin/releases/one.html", Release, context, title=release.name)

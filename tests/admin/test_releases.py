@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from django.test import Client
@@ -14,7 +15,7 @@ from proofroom.accounts.models import User
 from proofroom.core.models import Event
 from proofroom.notifications.models import Notification
 from proofroom_apps.menus.models import Menu
-from proofroom_apps.releases.models import Release, ReleaseItem, ReleaseState
+from proofroom_apps.releases.models import Release, ReleaseItem, ReleasePreviewLink, ReleaseState
 from proofroom_apps.releases.services import add_item, create_release
 from tests import make
 from tests.admin.test_notifications import tell
@@ -263,3 +264,37 @@ def test_a_change_of_a_menu_is_kept_for_a_release(client: Client) -> None:
     press(client, release, "add", item=f"menu:{main.pk}")
     press(client, release, "publish")
     assert Menu.objects.get(pk=main.pk).name == "Main, new"
+
+
+def test_the_preview_shows_the_site_in_a_frame_and_shares_it(client: Client) -> None:
+    post = changed_post()
+    release = release_of(("changes", post))
+    shown = client.get(page_of(release)).content.decode()
+    page = reverse("admin:proofroom_releases_release_preview", args=[release.pk])
+    assert f'href="{page}"' in shown
+
+    preview = client.get(page, {"width": "390"}).content.decode()
+    [frame] = re.findall(r'preview-390"><iframe src="([^"]+)"', preview)
+    inside = client.get(f"{frame}{post.path[1:]}")
+    assert "<title>New title" in inside.content.decode()
+    assert "Preview: Spring launch · no date yet" in text_of(inside)
+    assert f'href="{frame}"' in inside.content.decode()
+    assert inside.headers["Cache-Control"].startswith("no-store")
+    assert "script-src 'none'" in inside.headers["Content-Security-Policy"]
+    assert inside.headers["X-Frame-Options"] == "SAMEORIGIN"
+
+    # As the button “Copy link” sends it.
+    sent = dict(re.findall(r'<input type="hidden" name="(do|expiresInHours)" value="(\w+)"', shown))
+    made = client.post(page, sent).content.decode()
+    [address] = re.findall(r'id="made-link" class="wide" value="([^"]+)"', made)
+    link = ReleasePreviewLink.objects.get()
+    assert "Copied." in made
+    shared = f"{urlsplit(address).path}{post.path[1:]}"
+    assert "<title>New title" in Client().get(shared).content.decode()
+    assert "1 time" in text_of(client.get(page))
+
+    client.post(page, {"do": "revoke", "value": str(link.pk)})
+    assert Client().get(shared).status_code == 404
+    assert client.post(page, {"do": "create", "expiresInHours": "0"}).status_code == 422
+    client.force_login(make.user("translator"))
+    assert [client.get(address).status_code for address in (page, frame)] == [403, 403]

@@ -52,7 +52,7 @@ from proofroom_apps.website.layer_pages import (
 )
 
 _LABELS: Final = dict(PREVIEW_LAYERS)
-_WIDTHS: Final = {
+WIDTHS: Final = {
     "full": gettext_lazy("Full width"),
     "768": gettext_lazy("Tablet, 768"),
     "390": gettext_lazy("Phone, 390"),
@@ -98,7 +98,7 @@ class LayerPreview:
             post,
             layer,
             show if show in _PARTS else "all",
-            width if width in _WIDTHS else "full",
+            width if width in WIDTHS else "full",
             view.below if view else layers.live,
             view.document if view else layers.live,
             view.changes if view else diff(layers.live, layers.live),
@@ -138,7 +138,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
             for name, label in _LABELS.items()
         ],
         "parts": shown.switch("show", _PARTS) if len(changes) else [],
-        "widths": shown.switch("width", _WIDTHS),
+        "widths": shown.switch("width", WIDTHS),
         "frame_url": shown.url("preview_page"),
         # Changes in words: of present modules, of removed modules, and of fields.
         "changed": [
@@ -197,7 +197,7 @@ def _comment_labels(request: HttpRequest, post: Post) -> dict[str, str]:
     }
 
 
-def _lifetimes() -> list[tuple[int, str]]:
+def lifetimes() -> list[tuple[int, str]]:
     hours = [(n, ngettext("%(n)s hour", "%(n)s hours", n) % {"n": n}) for n in (1, 2, 8)]
     days = [(1, 24), (3, 72), (7, 168), (LONGEST_HOURS // 24, LONGEST_HOURS)]
     return [*hours, *((n, ngettext("%(n)s day", "%(n)s days", d) % {"n": d}) for d, n in days)]
@@ -206,7 +206,7 @@ def _lifetimes() -> list[tuple[int, str]]:
 class PreviewForm(forms.Form):
     layer = forms.ChoiceField(label=gettext_lazy("Layer"), choices=PREVIEW_LAYERS)
     expiresInHours = forms.TypedChoiceField(
-        label=gettext_lazy("Expires after"), coerce=int, initial=USUAL_HOURS, choices=_lifetimes
+        label=gettext_lazy("Expires after"), coerce=int, initial=USUAL_HOURS, choices=lifetimes
     )
 
 
