@@ -165,10 +165,12 @@ logging.config.dictConfig(
 )
 path = "/preview/" + "t" * 43
 reviewer = "/preview/changes/" + "t" * 43
+release = "/preview/release/" + "t" * 43 + "/blog"
 access = logging.getLogger("uvicorn.access")
 access.info('%s - "%s %s HTTP/%s" %d', "127.0.0.1:1", "GET", path, "1.1", 200)
 logging.getLogger("granian.access").info(f"GET {path} 200")
 logging.getLogger("granian.access").info(f"GET {reviewer} 200")
+logging.getLogger("granian.access").info(f"GET {release} 200")
 """
 
 
@@ -180,3 +182,4 @@ def test_access_logs_of_servers_show_no_address_that_opens_something() -> None:
     assert "tttttt" not in done.stdout + done.stderr
     assert "GET /preview/[hidden] 200" in done.stdout
     assert "GET /preview/changes/[hidden] 200" in done.stdout
+    assert "GET /preview/release/[hidden]/blog 200" in done.stdout
