@@ -39,7 +39,7 @@ def preview_answer(
         headers = {"Location": _inside(location, prefix)}
         return hide_from_caches(HttpResponse(status=302, headers=headers))
     content_type = answer.headers.get("Content-Type", "")
-    content = b"".join(answer).decode()  # type: ignore[arg-type]  # no page of the site is a stream
+    content = b"".join(answer).decode()
     if content_type.startswith("text/html"):
         content = _LINK.sub(lambda found: found[1] + _inside(found[2], prefix), content)
         bar = preview_bar(preview)

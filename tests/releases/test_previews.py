@@ -221,11 +221,11 @@ def revoke(link: ReleasePreviewLink) -> None:
 
 
 def disable(link: ReleasePreviewLink) -> None:
-    User.objects.filter(pk=link.created_by_id).update(is_active=False)
+    User.objects.filter(username=link.created_by_name).update(is_active=False)
 
 
 def demote(link: ReleasePreviewLink) -> None:
-    User.objects.filter(pk=link.created_by_id).update(role="translator")
+    User.objects.filter(username=link.created_by_name).update(role="translator")
 
 
 def delete(link: ReleasePreviewLink) -> None:
