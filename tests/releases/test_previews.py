@@ -9,7 +9,9 @@ from urllib.parse import urlsplit
 from uuid import UUID
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from content.models import Layer, Post
@@ -319,6 +321,20 @@ def test_a_large_release_is_shown_in_part_and_says_so(monkeypatch: pytest.Monkey
     shown = [opened.read(f"public/posts/{post.pk}")["title"].startswith("New") for post in posts]
     assert shown == [True, False]
     assert "1 item is not shown" in opened.text(posts[0].path)
+
+
+def test_each_item_takes_the_same_number_of_statements() -> None:
+    release, numbers = create(), []
+    opened = Opened(release)
+    path = changed_post("Shown", "shown").path
+    opened.text(path)
+    for number in range(3):
+        add_changes(release, changed_post(f"New {number}", f"post-{number}"))
+        with CaptureQueriesContext(connection) as statements:
+            opened.text(path)
+        numbers.append(len(statements))
+
+    assert numbers[2] - numbers[1] == numbers[1] - numbers[0] <= 7
 
 
 def test_refusals_of_links() -> None:
