@@ -14,9 +14,11 @@ from django.utils import timezone
 from content.layers import digest_of, open_layers
 from content.models import Layer, Post, Status
 from content.posts.schedule import run_due_dates
+from content.store.post_queries import published_posts
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
 from proofroom_apps.releases.models import Release, ReleaseItem, ReleaseState
+from proofroom_apps.releases.preview import show_release, viewable_kinds
 from proofroom_apps.releases.runs import publish_release
 from proofroom_apps.releases.services import add_item, change_release, create_release
 from tests import make
@@ -111,3 +113,22 @@ def test_two_releases_with_the_same_posts_do_not_block_each_other() -> None:
 
     assert answers == ["done", "done"]
     assert set(Post.objects.values_list("excerpt", "status")) == {("New", Status.PUBLISHED)}
+
+
+def test_previews_beside_a_publication_neither_block_it_nor_leave_anything() -> None:
+    posts = [make.post(f"Post {n}", slug=f"post-{n}", status="draft") for n in range(6)]
+    editor = make.actor("editor")
+    release = release_of("Launch", posts)
+
+    def titles_shown() -> set[str]:
+        with show_release(release, editor, viewable_kinds(editor)):
+            return set(published_posts().values_list("title", flat=True))
+
+    def publish() -> None:
+        publish_release(release_id=release.pk, actor=editor)
+
+    answers = at_once(*[titles_shown] * 4, publish)
+
+    assert [one for one in answers if one is not None] == [{post.title for post in posts}] * 4
+    assert Release.objects.get(pk=release.pk).state == ReleaseState.PUBLISHED
+    assert set(Post.objects.values_list("status", "version")) == {(Status.PUBLISHED, 2)}
