@@ -91,7 +91,12 @@ def undo_rejections(
         raise Conflict(text % {"labels": labels}, code="moved_on", details=details)
     document = apply(view.document, changes_of(stored, view))
     document = check_changes(
-        post=post, before=view.document, after=document, actor=actor, is_handed_on=True
+        post=post,
+        before=view.document,
+        after=document,
+        actor=actor,
+        is_handed_on=True,
+        is_proposal=True,
     )
     marks = dict(view.marks)
     for one in stored:

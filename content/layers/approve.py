@@ -19,6 +19,7 @@ from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
 from content.rules.publication_gates import before_approval, changes_approved
 from content.store.digest import read_digest
+from content.store.joint_moves import joint_moves
 from content.store.layer_state import (
     Layers,
     lock_post,
@@ -80,6 +81,8 @@ def approve(
     actor.require("posts.review.approve")
     read_digest(digest)
     post = lock_post(post_id, actor)
+    if (moves := joint_moves()) is not None:
+        moves.begin(post)
     approval = require_approvable(post=post, actor=actor, digest=digest, paths=paths)
     layers, selection, document = approval.layers, approval.selection, approval.document
     revision = write_live(

@@ -24,6 +24,7 @@ from content.models import Layer, Post, Provenance, Revision, Status
 from content.rules import check_changes
 from content.rules.place_scope import require_place_in_scope
 from content.rules.references import drop_missing_references
+from content.store.joint_moves import joint_moves
 from content.store.layer_state import (
     Attribution,
     LayerView,
@@ -69,6 +70,8 @@ def revert_to_revision(
     actor.require_person("revert")
     actor.require("posts.revisions.manage")
     post = lock_post(post_id, actor)
+    if (moves := joint_moves()) is not None:
+        moves.begin(post)
     revision = post.revisions.filter(pk=revision_id).first()
     if revision is None:
         raise NotFound(

@@ -104,7 +104,12 @@ def stage(
     if layer == Layer.AI_REVIEW:
         edit_made(actor, seeded, document)
     document = check_changes(
-        post=post, before=view.document, after=document, actor=actor, taken_over=taken_over
+        post=post,
+        before=view.document,
+        after=document,
+        actor=actor,
+        taken_over=taken_over,
+        is_proposal=True,
     )
     own = diff(view.document, document).paths
     if not own:

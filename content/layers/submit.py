@@ -132,6 +132,7 @@ def _write_review(layers: Layers, changes: Changes, actor: Actor, note: str) -> 
         after=document,
         actor=actor,
         is_handed_on=True,
+        is_proposal=True,
     )
     marks = dict(review.marks)
     for path in changes.paths:

@@ -6,7 +6,8 @@ A post answers at its old path until it is moved. After that the old path redire
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Final
@@ -17,6 +18,7 @@ from django.db.models import F
 
 from content.models import Post, TreeMove
 from content.models.post import MAX_DEPTH
+from content.store.joint_moves import JointMoves, joint_moves
 from content.store.post_paths import (
     Move,
     actor_of_move,
@@ -32,6 +34,7 @@ from content.store.post_paths import (
 )
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
+from proofroom.core.batches import batches
 from proofroom.core.errors import RuleViolation
 from proofroom.core.models import Event
 
@@ -85,6 +88,9 @@ def _levels(post: Post, *, is_locked: bool) -> Iterator[list[Post]]:
     for _ in range(MAX_DEPTH):
         parents = {parent.pk: parent for parent in level}
         children = Post.objects.filter(parent_id__in=parents).order_by("pk")
+        if (moves := joint_moves()) is not None:
+            # These get a new place of their own in the same transaction.
+            children = children.exclude(pk__in=moves.pending)
         if is_locked:
             # Wait for concurrent writes of a child, and read their result.
             children = children.select_for_update(of=("self",), no_key=True)
@@ -107,12 +113,48 @@ def lock_below(posts: Iterable[Post]) -> None:
 
 def check_below(post: Post, actor: Actor) -> None:
     """Raise `RuleViolation` on `slug` if the new path of a descendant is used by another post."""
+    if (moves := joint_moves()) is not None:
+        moves.trees.append((post.pk, actor))
+        return
     pattern = cache(pattern_of)
     for level in _levels(post, is_locked=False):
         for child in level:
             child.path = path_for(child, pattern(child.type, child.locale))
         for begin in range(0, len(level), _QUERY_SIZE):
             check_paths_are_free(level[begin : begin + _QUERY_SIZE], actor)
+
+
+def check_joint_moves(moves: JointMoves) -> Mapping[UUID, RuleViolation]:
+    """Return why the addresses of posts that moved together can't be, by the post that was written.
+
+    For the end of the transaction, after the block of `moving_together`, when all posts have their places.
+    """
+    found: dict[UUID, RuleViolation] = {}
+    by_user: dict[int, tuple[Actor, dict[UUID, UUID]]] = {}
+    for written, moved, actor in moves.moved:
+        by_user.setdefault(actor.user.pk, (actor, {}))[1][moved] = written
+    for actor, pairs in by_user.values():
+        for ids in batches(list(pairs), _QUERY_SIZE):
+            posts = list(Post.objects.filter(pk__in=ids))
+            try:
+                check_paths_are_free(posts, actor)
+            except RuleViolation:
+                # One by one, to learn which of them it is.
+                for post in posts:
+                    with _noted_in(found, pairs[post.pk]):
+                        check_paths_are_free([post], actor)
+    for written, actor in moves.trees:
+        with _noted_in(found, written):
+            check_below(Post.objects.get(pk=written), actor)
+    return found
+
+
+@contextmanager
+def _noted_in(found: dict[UUID, RuleViolation], written: UUID) -> Iterator[None]:
+    try:
+        yield
+    except RuleViolation as error:
+        found.setdefault(written, error)
 
 
 def follow_tree(event: Event) -> None:

@@ -18,6 +18,7 @@ from content.models.post import MAX_DEPTH
 from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
+from content.store.joint_moves import address_of, joint_moves, leaves_in_review
 from content.store.scopes import can_view
 from content.store.tree_queries import has_descendants_at_level
 from proofroom.core.actor import Actor
@@ -81,6 +82,8 @@ def clean_fields(
     after: PostDocument,
     changes: Changes,
     actor: Actor | None = None,
+    *,
+    is_proposal: bool = False,
 ) -> PostDocument:
     """Clean the changed fields. Raises `RuleViolation` keyed by field name."""
     cleaned: JsonObject = {}
@@ -131,7 +134,8 @@ def clean_fields(
             raise invalid("unpublishAt", message, code="before_publication")
     if not {"slug", "parentId"}.isdisjoint(cleaned) and after.fields.get("slug"):
         parent = after.fields.get("parentId")
-        check_slug_is_free(post, str(after.fields["slug"]), UUID(str(parent)) if parent else None)
+        parent_id = UUID(str(parent)) if parent else None
+        check_slug_is_free(post, str(after.fields["slug"]), parent_id, is_proposal=is_proposal)
     return after
 
 
@@ -149,10 +153,13 @@ _SAME_BELOW: Final = CompiledQuery(
 )
 
 
-def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
+def check_slug_is_free(
+    post: Post, slug: str, parent_id: UUID | None, *, is_proposal: bool = False
+) -> None:
     """Raise `RuleViolation` if another post of the same type and language has the slug.
 
-    In a type with hierarchy, only posts with the same parent count.
+    In a type with hierarchy, only posts with the same parent count. A proposal may take an address that another post
+    leaves in Review, because a release can make both live together.
     """
     wanted = (post.type, post.locale, slug, post.pk)
     if not find_post_type(post.type).hierarchical:
@@ -161,7 +168,15 @@ def check_slug_is_free(post: Post, slug: str, parent_id: UUID | None) -> None:
         rows = _SAME_AT_ROOT.rows(*wanted)
     else:
         rows = _SAME_BELOW.rows(*wanted, parent_id)
+    moves = joint_moves()
+    if moves is not None:
+        # Posts that leave the address in the same transaction are not in the way, but those that move to it.
+        rows = [row for row in rows if row["id"] not in moves.pending]
+        if moves.is_wanted(address_of(post.type, post.locale, slug, parent_id), post.pk):
+            raise slug_taken(post, slug, Post.objects.filter(pk=parent_id).first())
     other = first_instance(Post, rows)
+    if other is not None and is_proposal and leaves_in_review(other.pk):
+        return
     if other is not None and other.translation_group == post.translation_group:
         raise translation_taken(other)  # restored from the trash concurrently
     if other is not None:
@@ -228,11 +243,12 @@ def check_parent(post: Post, value: object, actor: Actor | None = None) -> int:
         raise invalid("parentId", _("The parent must have the same type and language."))
     # Stored parents can already form a cycle, so stop at a post seen before.
     seen: set[UUID] = set()
+    moves = joint_moves()
     while ancestor is not None and ancestor.pk not in seen:
         if ancestor.pk == post.pk:
             raise invalid("parentId", _("A post cannot be its own parent."), code="parent_cycle")
         seen.add(ancestor.pk)
-        ancestor = ancestor.parent
+        ancestor = ancestor.parent if moves is None else moves.parent_of(ancestor)
     return len(seen)
 
 
@@ -255,19 +271,22 @@ def check_changes(
     actor: Actor,
     taken_over: PostDocument | None = None,
     is_handed_on: bool = False,
+    is_proposal: bool = False,
 ) -> PostDocument:
     """Check permissions and rules, and return `after` with cleaned values.
 
     Only differences from `before` are checked, so that content older than its definition can still be edited,
     reverted and rejected. References of `taken_over`, the source of a copy, may be missing. If `is_handed_on` from
-    one layer to another, references may be hidden from the actor. Raises `RuleViolation` with details by path, or
-    `NotAllowed`.
+    one layer to another, references may be hidden from the actor. `is_proposal`: as in `check_slug_is_free`.
+
+    Raises `RuleViolation` with details by path, or `NotAllowed`.
     """
     changes = diff(before, after)
     if len(changes) == 0:
         return after
     check_change_permissions(post, changes, before, actor)
-    return clean_changes(post, before, after, taken_over, None if is_handed_on else actor)
+    known_to = None if is_handed_on else actor
+    return clean_changes(post, before, after, taken_over, known_to, is_proposal=is_proposal)
 
 
 def clean_changes(
@@ -276,6 +295,8 @@ def clean_changes(
     after: PostDocument,
     taken_over: PostDocument | None = None,
     actor: Actor | None = None,
+    *,
+    is_proposal: bool = False,
 ) -> PostDocument:
     """Apply the rules and return `after` with cleaned values, without a check of permissions.
 
@@ -283,7 +304,7 @@ def clean_changes(
     """
     changes = diff(before, after)
     check_locks(before, after)
-    after = clean_fields(post, before, after, changes, actor)
+    after = clean_fields(post, before, after, changes, actor, is_proposal=is_proposal)
     check_terms(post, after, changes)
     after = clean_modules(post, before, after, changes)
     # Compare again after cleaning: ids are canonical and Markdown is rich text now.

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from content.models import Post, UrlPattern
 from content.models.post import MAX_DEPTH, Status
 from content.store.indirect_updates import record_indirect_updates
+from content.store.joint_moves import joint_moves
 from content.store.link_targets import remember_targets
 from content.store.scopes import can_view
 from content.store.url_pattern_rules import RESERVED_IN_EVERY_LOCALE, is_reserved
@@ -205,10 +206,17 @@ def _address_paths(post: Post) -> list[str]:
 
 
 def check_paths_are_free(posts: Iterable[Post], actor: Actor) -> None:
-    """Raise `RuleViolation` on `slug` if a path is reserved or used by another post that is not in the trash."""
+    """Raise `RuleViolation` on `slug` if a path is reserved or used by another post that is not in the trash.
+
+    In a block of `moving_together` the other posts are compared after the last write, by `check_joint_moves`.
+    """
     shown = [post for post in posts if post.path and post.deleted_at is None]
     for post in shown:
         check_path_is_not_reserved("slug", post)
+    moves = joint_moves()
+    if moves is not None:
+        moves.check_later(shown, actor)
+        return
     wanted = {post.path: post.pk for post in shown}
     for other in find_posts_at(wanted):
         if wanted[other.path] != other.pk:

@@ -24,13 +24,14 @@ from content.layers.revert import revert_to_revision
 from content.layers.schedule import approvals_of, stale_labels
 from content.layers.selection import require_unchanged
 from content.layers.trial import show_approved, show_published
-from content.models import ModuleInstance, Post, Status
+from content.models import Draft, Layer, ModuleInstance, Post, Revision, Status
 from content.post_checks.results import require_live_change, require_publishable
 from content.posts.publish import move_status
 from content.posts.undo import record_status, restore_status
 from content.rules.publication_gates import find_approval_obstacles, find_publication_obstacles
 from content.store import post_repository
 from content.store.digest import read_digest
+from content.store.joint_moves import JointMoves, Place, place_columns
 from content.store.layer_state import lock_post
 from content.store.post_queries import published_posts, require_post
 from content.store.publish_permissions import PUBLISH
@@ -39,6 +40,7 @@ from proofroom.core.batches import batches
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import (
     find_waiting_proposal,
@@ -61,6 +63,8 @@ from seo.models import Redirect, RedirectChanges
 from seo.services.redirects import change_redirect, require_redirect_editor
 
 CONFLICTS_AT_ONCE: Final = 100
+PLACE_PATHS: Final = frozenset({"post.slug", "post.parentId"})
+"""Paths whose changes move a post."""
 
 Conflicts = dict[int, str]
 """Why items could not go live now, by the id of the item."""
@@ -470,9 +474,52 @@ KINDS: Final[dict[str, ItemKind]] = {
 _PLACES: Final = {name: place for place, name in enumerate(KINDS)}
 
 
-def in_order(items: Iterable[ReleaseItem]) -> list[ReleaseItem]:
-    """Return items in the order in which they go live."""
-    return sorted(items, key=lambda item: (_PLACES[item.kind], str(item.object_id)))
+def in_order(
+    items: Iterable[ReleaseItem], moves: JointMoves | None = None, *, is_undo: bool = False
+) -> list[ReleaseItem]:
+    """Return items in the order in which they go live, or are undone. Of posts that move, parents come first."""
+    sign = -1 if is_undo else 1
+
+    def place_of(item: ReleaseItem) -> tuple[int, int, str]:
+        is_move = moves is not None and item.kind == ChangesKind.name
+        depth = moves.depth_of(item.object_id) if moves is not None and is_move else 0
+        return sign * _PLACES[item.kind], depth, str(item.object_id)
+
+    return sorted(items, key=place_of)
+
+
+def plan_moves(release_id: UUID) -> JointMoves:
+    """Return the posts that get new addresses when the release goes live. Three queries at most."""
+    rows = ReleaseItem.objects.filter(release=release_id, kind=ChangesKind.name)
+    moving = {
+        pk: set(paths) & PLACE_PATHS
+        for pk, paths in rows.values_list("object_id", "paths")
+        if not PLACE_PATHS.isdisjoint(paths)
+    }
+    found: dict[UUID, Place] = {}
+    for ids in batches(list(moving), CONFLICTS_AT_ONCE):
+        drafts = Draft.objects.filter(post__in=ids, layer=Layer.REVIEW, is_empty=False)
+        for pk, *columns in drafts.values_list("post_id", *place_columns()):
+            slug, parent, live_slug, live_parent = columns
+            found[pk] = Place(
+                slug or live_slug if "post.slug" in moving[pk] else live_slug,
+                parse_uuid(parent or "") if "post.parentId" in moving[pk] else live_parent,
+            )
+    return JointMoves(found)
+
+
+def plan_moves_back(items: Iterable[ReleaseItem]) -> JointMoves:
+    """Return the posts that get their former addresses when these items are undone. Two queries for each hundred."""
+    revisions = [item.before["revision"] for item in items if item.kind == ChangesKind.name]
+    found: dict[UUID, Place] = {}
+    for ids in batches(revisions, CONFLICTS_AT_ONCE):
+        rows = Revision.objects.filter(pk__in=ids)
+        for pk, *columns in rows.values_list("post_id", *place_columns()):
+            slug, parent, live_slug, live_parent = columns
+            place = Place(slug or live_slug, parse_uuid(parent or ""))
+            if place != Place(live_slug, live_parent):
+                found[pk] = place
+    return JointMoves(found)
 
 
 def by_kind(items: Iterable[ReleaseItem]) -> dict[ItemKind, list[ReleaseItem]]:

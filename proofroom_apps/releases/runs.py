@@ -5,7 +5,7 @@ A run checks the items in parts, so that its progress is visible. Then one trans
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,7 +18,9 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from content.paths.tree_changes import check_joint_moves
 from content.posts.schedule import DueWork
+from content.store.joint_moves import JointMoves, moving_together
 from proofroom.core.actor import SYSTEM, Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import PartRunner
@@ -26,12 +28,15 @@ from proofroom.core.caching.content_version import lock_content_version, version
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom_apps.releases.kinds import (
     KINDS,
+    ChangesKind,
     Conflicts,
     by_kind,
     find_changed_since,
     find_conflicts,
     in_order,
     lock_objects,
+    plan_moves,
+    plan_moves_back,
 )
 from proofroom_apps.releases.models import (
     Release,
@@ -44,6 +49,8 @@ from proofroom_apps.releases.queries import MANAGE
 from proofroom_apps.releases.services import (
     MAX_IN_REQUEST,
     ReleaseConflict,
+    account_deleted,
+    approver_of,
     conflict_of,
     judge,
     lock_release,
@@ -128,9 +135,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
             found = find_changed_since(part)
         else:
             found = find_conflicts(part)
-            for item in part:
-                if item.pk not in found:
-                    found |= _judge_one(item, approvers.get(item.pk))
+            found |= judge([item for item in part if item.pk not in found], approvers)
         for item in part:
             item.failure = found.get(item.pk, "")
         ReleaseItem.objects.bulk_update(part, ["failure"])
@@ -142,12 +147,13 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
         approvers: dict[int, Actor],
         actor: Actor,
     ) -> None:
-        for item in items:
-            with _named_in_errors(items, item):
-                approver = approvers.get(item.pk)
-                if approver is None:
-                    raise _account_deleted()
-                item.before = {**KINDS[item.kind].apply(item, approver)}
+        moves = plan_moves(release.pk)
+        with moving_together(moves):
+            for item in _with_moves(in_order(items, moves), moves):
+                with _named_in_errors(items, item):
+                    approver = approver_of(item, approvers)
+                    item.before = {**KINDS[item.kind].apply(item, approver)}
+        _require_free_addresses(items, moves)
         for kind, of_kind in by_kind(items).items():
             # After all items: one of them may have changed the object of another.
             versions = kind.versions({item.object_id for item in of_kind})
@@ -163,9 +169,12 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
         # Again, under the locks.
         if found := find_changed_since(items):
             raise conflict_of(items, found)
-        for item in reversed(items):
-            with _named_in_errors(items, item):
-                KINDS[item.kind].undo(item, actor)
+        moves = plan_moves_back(items)
+        with moving_together(moves):
+            for item in _with_moves(in_order(items, moves, is_undo=True), moves):
+                with _named_in_errors(items, item):
+                    KINDS[item.kind].undo(item, actor)
+        _require_free_addresses(items, moves)
         release.state, release.failure = ReleaseState.UNDONE, ""
         release.save()
         record_event("release.undone", release, actor)
@@ -240,7 +249,7 @@ def _run_due(release_id: UUID) -> bool:
             return False
         total = release.items.count()
         if release.scheduled_by is None or not total:
-            reason = _account_deleted() if total else RuleViolation(_("The release has no items."))
+            reason = account_deleted() if total else RuleViolation(_("The release has no items."))
             release.state, release.failure = ReleaseState.FAILED, reason.message
             release.save()
             user = release.scheduled_by if release.scheduled_by is not None else SYSTEM
@@ -274,15 +283,26 @@ def _begin(run: ReleaseRun) -> ReleaseRun:
     return run
 
 
-def _judge_one(item: ReleaseItem, approver: Actor | None) -> Conflicts:
-    if approver is None:
-        return {item.pk: _account_deleted().message}
-    return judge([item], approver)
+def _with_moves(items: Iterable[ReleaseItem], moves: JointMoves) -> Iterator[ReleaseItem]:
+    """Yield items to write. Before the first changes of a post, all posts leave the addresses that others take."""
+    has_left = False
+    for item in items:
+        if item.kind == ChangesKind.name and not has_left:
+            moves.leave()
+            has_left = True
+        moves.writing = item.object_id
+        yield item
 
 
-def _account_deleted() -> RuleViolation:
-    message = _("The account of the person who scheduled this was deleted.")
-    return RuleViolation(message, code="account_deleted")
+def _require_free_addresses(items: Sequence[ReleaseItem], moves: JointMoves) -> None:
+    """Raise `ReleaseConflict` if two posts have the same address, now that all items are written."""
+    taken = check_joint_moves(moves)
+    found: Conflicts = {}
+    for item in items:
+        if (error := taken.get(item.object_id)) is not None:
+            item.failure = found[item.pk] = error.message
+    if found:
+        raise conflict_of(items, found)
 
 
 @contextmanager

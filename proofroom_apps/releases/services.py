@@ -5,7 +5,7 @@ Going live and undo are in `runs`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from types import EllipsisType
 from typing import Final
@@ -17,6 +17,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.document.differences import base_path
+from content.store.joint_moves import moving_together
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
@@ -32,6 +33,7 @@ from proofroom_apps.releases.kinds import (
     find_conflicts,
     in_order,
     lock_objects,
+    plan_moves,
 )
 from proofroom_apps.releases.models import (
     EDITABLE,
@@ -224,25 +226,39 @@ def require_ready(items: Sequence[ReleaseItem], actor: Actor) -> None:
         actor.require(kind.permission)
     found = find_conflicts(items)
     if len(items) <= MAX_IN_REQUEST:
-        found |= judge([item for item in items if item.pk not in found], actor)
+        left = [item for item in items if item.pk not in found]
+        found |= judge(left, {item.pk: actor for item in left})
     if found:
         raise conflict_of(items, found)
 
 
-def judge(items: Sequence[ReleaseItem], actor: Actor) -> Conflicts:
-    """Return why items of one release may not go live now, by all rules and the rights of the actor."""
+def judge(items: Sequence[ReleaseItem], approvers: Mapping[int, Actor]) -> Conflicts:
+    """Return why items of one release may not go live now, by all rules and the rights of the approver of each."""
     found = Conflicts()
     if not items:
         return found
     of_release = ReleaseItem.objects.filter(release=items[0].release_id, kind=ChangesKind.name)
     changed = set(of_release.values_list("object_id", flat=True))
     lock_objects(items)
-    for item in in_order(items):
-        try:
-            KINDS[item.kind].judge(item, actor, changed)
-        except CmsError as error:
-            found[item.pk] = error.message
+    with moving_together(plan_moves(items[0].release_id)):
+        for item in in_order(items):
+            try:
+                KINDS[item.kind].judge(item, approver_of(item, approvers), changed)
+            except CmsError as error:
+                found[item.pk] = error.message
     return found
+
+
+def approver_of(item: ReleaseItem, approvers: Mapping[int, Actor]) -> Actor:
+    """Return in whose name an item goes live. Raises `RuleViolation` if the account was deleted."""
+    if (actor := approvers.get(item.pk)) is None:
+        raise account_deleted()
+    return actor
+
+
+def account_deleted() -> RuleViolation:
+    message = _("The account of the person who scheduled this was deleted.")
+    return RuleViolation(message, code="account_deleted")
 
 
 def conflict_of(items: Sequence[ReleaseItem], found: Conflicts) -> ReleaseConflict:
@@ -276,7 +292,7 @@ def require_editable(release: Release) -> None:
 
 
 def record_event(
-    name: str, release: Release, actor: Actor, *, item: ReleaseItem | None = None, **more: str
+    name: str, release: Release, actor: Actor, *, item: ReleaseItem | None = None, **more: str | int
 ) -> None:
     """Record an event of a release."""
     payload: JsonObject = {"id": str(release.pk), "name": release.name, **more}
