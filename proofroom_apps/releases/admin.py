@@ -250,7 +250,7 @@ def _carry_out(request: HttpRequest, release: Release) -> None:
     elif action == "undo":
         run = undo_release(release_id=id_, actor=actor)
         if not run.is_running:
-            messages.success(request, _("Undone. The site is as it was before the release."))
+            _say_undone(request, release)
     elif action == "add":
         kind, object_id = _split_key(request.POST.get("item", ""))
         add_item(release_id=id_, kind=kind, object_id=object_id, actor=actor)
@@ -261,6 +261,23 @@ def _carry_out(request: HttpRequest, release: Release) -> None:
         messages.success(request, _("Removed from the release. The change itself stays."))
     else:
         raise invalid("action", _("Choose one of the actions."))
+
+
+def _say_undone(request: HttpRequest, release: Release) -> None:
+    messages.success(
+        request,
+        _(
+            "Undone. The site is as it was before the release, and the changes wait in Review again."
+        ),
+    )
+    left = release.items.exclude(failure="").count()
+    if left:
+        text = ngettext(
+            "%(count)s item could not be staged again. It says why.",
+            "%(count)s items could not be staged again. Each says why.",
+            left,
+        )
+        messages.warning(request, text % {"count": left})
 
 
 def _split_key(key: str) -> tuple[str, UUID]:

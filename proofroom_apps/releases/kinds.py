@@ -20,6 +20,7 @@ from content.document.differences import base_path
 from content.event_kinds import RELEASE
 from content.layers import LayerView, approve, digest_of, open_layers, open_layers_of_many
 from content.layers.approve import require_approvable
+from content.layers.restage import marks_to_restage, restage
 from content.layers.revert import revert_to_revision
 from content.layers.schedule import approvals_of, stale_labels
 from content.layers.selection import require_unchanged
@@ -112,8 +113,11 @@ class ItemKind(ABC):
         """Make the item live, and return what its undo needs."""
 
     @abstractmethod
-    def undo(self, item: ReleaseItem, actor: Actor) -> None:
-        """Restore the state before the item. The object is locked and unchanged since."""
+    def undo(self, item: ReleaseItem, actor: Actor) -> str:
+        """Restore the state before the item. The object is locked and unchanged since.
+
+        Returns which part of the change does not wait again, in words; empty if nothing is lost.
+        """
 
     @abstractmethod
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
@@ -205,9 +209,10 @@ class PostKind(_PostKind):
         move_status(post=post, status=Status.PUBLISHED, actor=actor, live_cause=RELEASE)
         return before
 
-    def undo(self, item: ReleaseItem, actor: Actor) -> None:
+    def undo(self, item: ReleaseItem, actor: Actor) -> str:
         post = lock_post(item.object_id, actor)
         restore_status(post_id=post.pk, version=post.version, before=item.before, actor=actor)
+        return ""
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
         show_published(lock_post(item.object_id, actor), at=at)
@@ -269,6 +274,7 @@ class ChangesKind(_PostKind):
         require_live_change([(post, approval.layers.live, approval.document)])
 
     def apply(self, item: ReleaseItem, actor: Actor) -> JsonObject:
+        marks = marks_to_restage(item.object_id, item.paths)
         post, revision = approve(
             post_id=item.object_id,
             actor=actor,
@@ -277,11 +283,24 @@ class ChangesKind(_PostKind):
             live_cause=RELEASE,
         )
         earlier = post.revisions.filter(version__lt=revision.version).order_by("-version")
-        return {"revision": str(earlier.values_list("pk", flat=True)[:1].get())}
+        before = str(earlier.values_list("pk", flat=True)[:1].get())
+        return {"revision": before, "approved": str(revision.pk), "marks": marks}
 
-    def undo(self, item: ReleaseItem, actor: Actor) -> None:
-        revision = str(item.before["revision"])
-        revert_to_revision(post_id=item.object_id, revision_id=revision, actor=actor, note="undo")
+    def undo(self, item: ReleaseItem, actor: Actor) -> str:
+        before = item.before
+        post = revert_to_revision(
+            post_id=item.object_id, revision_id=before["revision"], actor=actor, note="undo"
+        )
+        # Releases of an earlier version stored neither.
+        if "approved" not in before:
+            return ""
+        left = restage(
+            post=post, revision_id=before["approved"], marks=before["marks"], actor=actor
+        )
+        if not left:
+            return ""
+        message = _("Not staged again in Review, because other changes wait there: %(labels)s.")
+        return message % {"labels": left}
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
         show_approved(lock_post(item.object_id, actor), digest=item.digest, paths=item.paths)
@@ -344,7 +363,7 @@ class SharedItemKind(ItemKind):
         release_proposal(proposal_id=proposal.pk, version=proposal.version, actor=actor)
         return {"document": proposal.base}
 
-    def undo(self, item: ReleaseItem, actor: Actor) -> None:
+    def undo(self, item: ReleaseItem, actor: Actor) -> str:
         self.kind.write(
             row_id=item.object_id,
             document=item.before["document"],
@@ -352,6 +371,7 @@ class SharedItemKind(ItemKind):
             expected_version=None,
             reason=RESTORED,
         )
+        return ""
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
         row = self.kind.find(item.object_id)
@@ -443,8 +463,9 @@ class RedirectKind(ItemKind):
         self._switch(item, actor, active=True)
         return {}
 
-    def undo(self, item: ReleaseItem, actor: Actor) -> None:
+    def undo(self, item: ReleaseItem, actor: Actor) -> str:
         self._switch(item, actor, active=False)
+        return ""
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
         Redirect.objects.filter(pk=item.object_id).update(is_active=True)

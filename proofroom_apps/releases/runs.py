@@ -173,11 +173,13 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
         with moving_together(moves):
             for item in _with_moves(in_order(items, moves, is_undo=True), moves):
                 with _named_in_errors(items, item):
-                    KINDS[item.kind].undo(item, actor)
+                    item.failure = KINDS[item.kind].undo(item, actor)
         _require_free_addresses(items, moves)
+        ReleaseItem.objects.bulk_update(items, ["failure"], batch_size=100)
         release.state, release.failure = ReleaseState.UNDONE, ""
         release.save()
-        record_event("release.undone", release, actor)
+        left = sum(bool(item.failure) for item in items)
+        record_event("release.undone", release, actor, notStagedAgain=left)
 
 
 RELEASE_RUNS: Final = ReleaseRunner()
