@@ -173,7 +173,8 @@ def check_slug_is_free(
         # Posts that leave the address in the same transaction are not in the way, but those that move to it.
         rows = [row for row in rows if row["id"] not in moves.pending]
         if moves.is_wanted(address_of(post.type, post.locale, slug, parent_id), post.pk):
-            raise slug_taken(post, slug, Post.objects.filter(pk=parent_id).first())
+            parent = Post.objects.filter(pk=parent_id).first() if parent_id else None
+            raise slug_taken(post, slug, parent)
     other = first_instance(Post, rows)
     if other is not None and is_proposal and leaves_in_review(other.pk):
         return

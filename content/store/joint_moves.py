@@ -14,6 +14,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db.models import CharField, Value
+from django.db.models.expressions import Combinable
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast, Concat
 
@@ -103,7 +104,8 @@ class JointMoves:
         """Return the parent that a post will have."""
         if post.pk not in self.pending:
             return post.parent
-        return Post.objects.alive().filter(pk=self.places[post.pk].parent_id).first()
+        parent_id = self.places[post.pk].parent_id
+        return Post.objects.alive().filter(pk=parent_id).first() if parent_id else None
 
     def check_later(self, posts: Collection[Post], actor: Actor) -> None:
         """Note posts whose new paths are checked after the last write."""
@@ -115,9 +117,12 @@ def address_of(type_: str, locale: str, slug: str, parent_id: UUID | None) -> _A
     return type_, locale, slug, parent_id if find_post_type(type_).hierarchical else None
 
 
-def place_columns() -> tuple[KT | str, ...]:
+def place_columns() -> tuple[Combinable | str, ...]:
     """Return slug and parent of the document of a draft or a revision, and those of its post."""
-    stored = (KT("document__post__slug"), KT("document__post__parentId"))
+    stored: tuple[Combinable, ...] = (
+        KT("document__post__slug"),
+        KT("document__post__parentId"),
+    )
     return *stored, "post__slug", "post__parent_id"
 
 

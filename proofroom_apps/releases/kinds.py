@@ -11,6 +11,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Model
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -25,7 +26,15 @@ from content.layers.revert import revert_to_revision
 from content.layers.schedule import approvals_of, stale_labels
 from content.layers.selection import require_unchanged
 from content.layers.trial import show_approved, show_published
-from content.models import Draft, Layer, ModuleInstance, Post, Revision, Status
+from content.models import (
+    Draft,
+    Layer,
+    ModuleInstance,
+    Post,
+    Revision,
+    ScheduledApproval,
+    Status,
+)
 from content.post_checks.results import require_live_change, require_publishable
 from content.posts.publish import move_status
 from content.posts.undo import record_status, restore_status
@@ -40,6 +49,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
+from proofroom.core.i18n.time_zones import exact_time
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.shared_content.models import SharedProposal
@@ -59,13 +69,14 @@ from proofroom.shared_content.shared_types import (
 )
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
-from proofroom_apps.releases.models import ReleaseItem
+from proofroom_apps.releases.models import WAITING, Release, ReleaseItem
 from seo.models import Redirect, RedirectChanges
 from seo.services.redirects import change_redirect, require_redirect_editor
 
 CONFLICTS_AT_ONCE: Final = 100
 PLACE_PATHS: Final = frozenset({"post.slug", "post.parentId"})
 """Paths whose changes move a post."""
+EXPIRY_PATH: Final = "post.unpublishAt"
 
 Conflicts = dict[int, str]
 """Why items could not go live now, by the id of the item."""
@@ -101,8 +112,8 @@ class ItemKind(ABC):
         """Return what a new item stores. Locks the object. Raises `NotFound`, `RuleViolation` and `Conflict`."""
 
     @abstractmethod
-    def find_conflicts(self, items: Sequence[ReleaseItem]) -> Conflicts:
-        """Return why items could not go live now. A fixed number of queries, without rules of the content."""
+    def find_conflicts(self, items: Sequence[ReleaseItem], at: datetime) -> Conflicts:
+        """Return why items could not go live at a time. A fixed number of queries, without rules of the content."""
 
     @abstractmethod
     def judge(self, item: ReleaseItem, actor: Actor, changed: Collection[UUID]) -> None:
@@ -146,12 +157,38 @@ class _PostKind(ItemKind):
     model = Post
 
     def versions(self, ids: Collection[UUID]) -> dict[UUID, str]:
-        rows = Post.objects.alive().filter(pk__in=ids).values_list("pk", "version")
+        rows = Post.objects.kept().filter(pk__in=ids).values_list("pk", "version")
         return {pk: str(version) for pk, version in rows}
 
-    def _posts_of(self, items: Sequence[ReleaseItem]) -> dict[UUID, Post]:
-        rows = Post.objects.alive().filter(pk__in={item.object_id for item in items})
-        return {post.pk: post for post in rows}
+    def _posts_of(self, items: Sequence[ReleaseItem], found: Conflicts) -> dict[UUID, Post]:
+        """Return the posts of items. Those that are gone, and their items, are in `found`. One query."""
+        posts = Post.objects.in_bulk({item.object_id for item in items})
+        for item in items:
+            post = posts.get(item.object_id)
+            if post is None:
+                found[item.pk] = _("The post was deleted.")
+            elif post.deleted_at is not None:
+                found[item.pk] = _("The post is in the trash.")
+                del posts[post.pk]
+        return posts
+
+
+def _expires_before(post: Post, at: datetime, but: Collection[UUID]) -> str:
+    """Return that a post leaves the site before a time; empty if it doesn't, or if its release changes that."""
+    if post.unpublish_at is None or post.unpublish_at > at or post.pk in but:
+        return ""
+    message = _("The post expires before the release, at %(at)s.")
+    return message % {"at": exact_time(post.unpublish_at)}
+
+
+def _with_new_dates(items: Sequence[ReleaseItem]) -> set[UUID]:
+    """Return the posts whose changes in the release contain another expiry. One query."""
+    rows = ReleaseItem.objects.filter(
+        release=items[0].release_id,
+        kind=ChangesKind.name,
+        object_id__in={item.object_id for item in items},
+    )
+    return {pk for pk, paths in rows.values_list("object_id", "paths") if EXPIRY_PATH in paths}
 
 
 class PostKind(_PostKind):
@@ -175,19 +212,24 @@ class PostKind(_PostKind):
             )
         return NewItem(post.title)
 
-    def find_conflicts(self, items: Sequence[ReleaseItem]) -> Conflicts:
-        posts, found = self._posts_of(items), Conflicts()
+    def find_conflicts(self, items: Sequence[ReleaseItem], at: datetime) -> Conflicts:
+        found = Conflicts()
+        posts, dated = self._posts_of(items, found), _with_new_dates(items)
         for item in items:
-            post = posts.get(item.object_id)
-            if post is None:
-                found[item.pk] = _("The post was deleted.")
-            elif post.status == Status.PUBLISHED:
+            if (post := posts.get(item.object_id)) is None:
+                continue
+            if post.status == Status.PUBLISHED:
                 found[item.pk] = _("The post is published already.")
             elif post.status != Status.DRAFT:
                 found[item.pk] = _("The post is no longer a draft.")
             elif post.locale not in settings.CMS_ENV.locales:
                 names = {"locale": post.locale}
                 found[item.pk] = _("The site no longer has the language %(locale)s.") % names
+            elif sentence := _expires_before(post, at, dated):
+                found[item.pk] = sentence
+            elif post.publish_at is not None and post.publish_at < at:
+                message = _("The post is published before the release, at %(at)s.")
+                found[item.pk] = message % {"at": exact_time(post.publish_at)}
         ready = [item for item in items if item.pk not in found]
         texts = find_publication_obstacles([posts[item.object_id] for item in ready])
         return found | {item.pk: text for item, text in zip(ready, texts, strict=True) if text}
@@ -250,15 +292,19 @@ class ChangesKind(_PostKind):
         title = str(layers.review.document.fields.get("title") or post.title)
         return NewItem(title, wanted, narrowed)
 
-    def find_conflicts(self, items: Sequence[ReleaseItem]) -> Conflicts:
-        posts, found = self._posts_of(items), Conflicts()
+    def find_conflicts(self, items: Sequence[ReleaseItem], at: datetime) -> Conflicts:
+        found = Conflicts()
+        posts, dated = self._posts_of(items, found), _with_new_dates(items)
         layers = {one.post.pk: one for one in open_layers_of_many(list(posts.values()))}
         for item in items:
             if item.object_id not in posts:
-                found[item.pk] = _("The post was deleted.")
-            elif labels := stale_labels(item.paths, item.digest, layers[item.object_id].review):
+                continue
+            if labels := stale_labels(item.paths, item.digest, layers[item.object_id].review):
                 message = _("Changed or decided since it was added: %(labels)s.")
                 found[item.pk] = message % {"labels": labels}
+            elif sentence := _expires_before(posts[item.object_id], at, dated):
+                found[item.pk] = sentence
+        found = {**self._find_scheduled(items), **found}
         ready = [item for item in items if item.pk not in found]
         texts = find_approval_obstacles(
             [
@@ -267,6 +313,23 @@ class ChangesKind(_PostKind):
             ]
         )
         return found | {item.pk: text for item, text in zip(ready, texts, strict=True) if text}
+
+    def _find_scheduled(self, items: Sequence[ReleaseItem]) -> Conflicts:
+        """Return which items have changes that are scheduled without the release. One query."""
+        rows = ScheduledApproval.objects.filter(
+            post__in={item.object_id for item in items}, failed_at__isnull=True
+        )
+        scheduled: dict[UUID, list[ScheduledApproval]] = {}
+        for row in rows.order_by("at"):
+            scheduled.setdefault(row.post_id, []).append(row)
+        found = Conflicts()
+        for item in items:
+            own = set(map(base_path, item.paths))
+            for row in scheduled.get(item.object_id, ()):
+                if not own.isdisjoint(map(base_path, row.paths)):
+                    message = _("The same changes are scheduled for %(at)s. Remove one of both.")
+                    found.setdefault(item.pk, message % {"at": exact_time(row.at)})
+        return found
 
     def judge(self, item: ReleaseItem, actor: Actor, changed: Collection[UUID]) -> None:
         post = lock_post(item.object_id, actor)
@@ -337,7 +400,7 @@ class SharedItemKind(ItemKind):
             raise Conflict(message, code="stale_proposal", current=proposal.version)
         return NewItem(proposal.title, digest=_digest_of_proposal(proposal))
 
-    def find_conflicts(self, items: Sequence[ReleaseItem]) -> Conflicts:
+    def find_conflicts(self, items: Sequence[ReleaseItem], at: datetime) -> Conflicts:
         ids = {item.object_id for item in items}
         versions = self.versions(ids)
         rows = waiting_proposals().filter(kind=self.shared_name, row_id__in=ids)
@@ -439,7 +502,7 @@ class RedirectKind(ItemKind):
             raise invalid("id", message, code="already_active")
         return NewItem(f"{row.from_path} → {row.to_path}")
 
-    def find_conflicts(self, items: Sequence[ReleaseItem]) -> Conflicts:
+    def find_conflicts(self, items: Sequence[ReleaseItem], at: datetime) -> Conflicts:
         rows = Redirect.objects.in_bulk([item.object_id for item in items])
         paths = [row.from_path for row in rows.values()]
         taken = set(published_posts().filter(path__in=paths).values_list("path", flat=True))
@@ -564,12 +627,39 @@ def lock_objects(items: Iterable[ReleaseItem]) -> None:
 
 
 def find_conflicts(items: Sequence[ReleaseItem]) -> Conflicts:
-    """Return why items could not go live now. At most sixteen queries for each hundred items."""
+    """Return why items of one release could not go live at its time. At most 24 queries for each hundred items."""
     found = Conflicts()
+    if not items:
+        return found
+    at = items[0].release.at or timezone.now()
     for kind, of_kind in by_kind(items).items():
         for part in batches(of_kind, CONFLICTS_AT_ONCE):
-            found |= kind.find_conflicts(part)
+            found |= {**_find_in_others(part), **kind.find_conflicts(part, at)}
     return found
+
+
+def _find_in_others(items: Sequence[ReleaseItem]) -> Conflicts:
+    """Return which items of one kind wait in another release too. One query."""
+    others = ReleaseItem.objects.filter(
+        object_id__in={item.object_id for item in items},
+        kind=items[0].kind,
+        release__state__in=WAITING,
+    ).exclude(release=items[0].release_id)
+    by_object: dict[UUID, list[ReleaseItem]] = {}
+    for other in others.select_related("release").order_by("pk"):
+        by_object.setdefault(other.object_id, []).append(other)
+    found = Conflicts()
+    for item in items:
+        own = set(map(base_path, item.paths))
+        for other in by_object.get(item.object_id, ()):
+            if not own or own.intersection(map(base_path, other.paths)):
+                found.setdefault(item.pk, in_other_release(other.release))
+    return found
+
+
+def in_other_release(release: Release) -> str:
+    message = _("This is in the release “%(name)s” already. Remove it there first.")
+    return message % {"name": release.name}
 
 
 def find_changed_since(items: Sequence[ReleaseItem]) -> Conflicts:

@@ -81,6 +81,8 @@ class Release(models.Model):
 
 
 EDITABLE: Final = (ReleaseState.OPEN, ReleaseState.SCHEDULED, ReleaseState.FAILED)
+WAITING: Final = (*EDITABLE, ReleaseState.RUNNING)
+"""States in which items have not gone live."""
 
 
 class ReleaseItem(models.Model):

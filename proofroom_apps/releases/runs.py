@@ -198,8 +198,9 @@ def publish_release(*, release_id: UUID | str, actor: Actor) -> ReleaseRun:
         items = list(release.items.all())
         if not items:
             raise RuleViolation(_("This release has no items."), code="empty_release")
-        require_ready(items, actor)
+        # Judged for now, not for the time that it may have had.
         release.at, release.time_zone = None, ""
+        require_ready(items, actor)
         run = _create_run(release, RunKind.PUBLISH, actor, len(items))
     return _begin(run)
 

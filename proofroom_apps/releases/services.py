@@ -32,13 +32,14 @@ from proofroom_apps.releases.kinds import (
     by_kind,
     find_conflicts,
     in_order,
+    in_other_release,
     lock_objects,
     plan_moves,
 )
 from proofroom_apps.releases.models import (
-    EDITABLE,
     NAME_MAX,
     TITLE_MAX,
+    WAITING,
     Release,
     ReleaseItem,
     ReleaseState,
@@ -326,10 +327,9 @@ def _refuse_running(release: Release) -> None:
 def _refuse_twice(release: Release, kind: str, object_id: UUID, paths: Sequence[str]) -> None:
     """Raise `RuleViolation` on `id` if the same change waits in another release."""
     others = ReleaseItem.objects.filter(
-        object_id=object_id, kind=kind, release__state__in=[*EDITABLE, ReleaseState.RUNNING]
+        object_id=object_id, kind=kind, release__state__in=WAITING
     ).exclude(release=release)
     own = set(map(base_path, paths))
     for other in others.select_related("release").order_by("pk"):
         if not own or own.intersection(map(base_path, other.paths)):
-            message = _("This is in the release “%(name)s” already. Remove it there first.")
-            raise invalid("id", message % {"name": other.release.name}, code="in_other_release")
+            raise invalid("id", in_other_release(other.release), code="in_other_release")

@@ -174,7 +174,7 @@ def test_a_slug_taken_between_check_and_write_is_422_too(monkeypatch: pytest.Mon
     from content.rules import check
 
     one, other = make.post("One", slug="one"), make.post("Other", slug="other")
-    monkeypatch.setattr(check, "check_slug_is_free", lambda post, slug, parent_id: None)
+    monkeypatch.setattr(check, "check_slug_is_free", lambda *_args, **_named: None)
     editor = ApiClient("editor")
 
     created = editor.write("POST", "/api/posts", {"type": "blog", "title": "One"}, expect=422)

@@ -97,7 +97,7 @@ def test_a_move_between_check_and_write_is_refused_by_the_database(
     from content.rules import check
 
     products, _, _, other = branches()
-    monkeypatch.setattr(check, "check_slug_is_free", lambda post, slug, parent_id: None)
+    monkeypatch.setattr(check, "check_slug_is_free", lambda *_args, **_named: None)
 
     body = {"parentId": str(products.pk)}
     answer = ApiClient("editor").write("PUT", f"/api/posts/{other.pk}", body, expect=422)
