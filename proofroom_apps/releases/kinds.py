@@ -558,16 +558,43 @@ KINDS: Final[dict[str, ItemKind]] = {
 _PLACES: Final = {name: place for place, name in enumerate(KINDS)}
 
 
-def in_order(
-    items: Iterable[ReleaseItem], moves: JointMoves | None = None, *, is_undo: bool = False
+def in_order(items: Iterable[ReleaseItem]) -> list[ReleaseItem]:
+    """Return items in the order in which they are checked."""
+    return sorted(items, key=lambda item: (_PLACES[item.kind], str(item.object_id)))
+
+
+def find_moving(
+    items: Sequence[ReleaseItem], moves: JointMoves, *, is_undo: bool = False
+) -> set[int]:
+    """Return the ids of items whose write can change redirects or addresses.
+
+    These writes need the content version, so they come last.
+    """
+    posts = set(moves.places)
+    if is_undo:
+        # A redirect at the address of an unpublished post is active again.
+        posts |= {item.object_id for item in items if item.kind == PostKind.name}
+    return {
+        item.pk
+        for item in items
+        if item.kind in (TermItemKind.name, RedirectKind.name)
+        or (item.kind in (ChangesKind.name, PostKind.name) and item.object_id in posts)
+    }
+
+
+def in_write_order(
+    items: Iterable[ReleaseItem],
+    moves: JointMoves,
+    moving: Collection[int],
+    *,
+    is_undo: bool = False,
 ) -> list[ReleaseItem]:
     """Return items in the order in which they go live, or are undone. Of posts that move, parents come first."""
     sign = -1 if is_undo else 1
 
-    def place_of(item: ReleaseItem) -> tuple[int, int, str]:
-        is_move = moves is not None and item.kind == ChangesKind.name
-        depth = moves.depth_of(item.object_id) if moves is not None and is_move else 0
-        return sign * _PLACES[item.kind], depth, str(item.object_id)
+    def place_of(item: ReleaseItem) -> tuple[bool, int, int, str]:
+        depth = moves.depth_of(item.object_id) if item.kind == ChangesKind.name else 0
+        return item.pk in moving, sign * _PLACES[item.kind], depth, str(item.object_id)
 
     return sorted(items, key=place_of)
 

@@ -5,7 +5,7 @@ A run checks the items in parts, so that its progress is visible. Then one trans
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -18,7 +18,8 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.paths.tree_changes import check_joint_moves
+from content.models import Post
+from content.paths.tree_changes import check_joint_moves, lock_below
 from content.posts.schedule import DueWork
 from content.store.joint_moves import JointMoves, moving_together
 from proofroom.core.actor import SYSTEM, Actor, Via
@@ -33,7 +34,9 @@ from proofroom_apps.releases.kinds import (
     by_kind,
     find_changed_since,
     find_conflicts,
+    find_moving,
     in_order,
+    in_write_order,
     lock_objects,
     plan_moves,
     plan_moves_back,
@@ -93,8 +96,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
         if failed := {item.pk: item.failure for item in part if item.failure}:
             raise conflict_of(part, failed)
         lock_objects(part)
-        # After the rows: who holds this lock must not wait for others. Then caches see one change, not a thousand.
-        lock_content_version()
+        # Caches see one change, not a thousand. Other writers of live content wait for the last part of it only.
         with version_last():
             if job.kind == RunKind.PUBLISH:
                 self._publish(release, part, approvers, actor)
@@ -149,7 +151,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
     ) -> None:
         moves = plan_moves(release.pk)
         with moving_together(moves):
-            for item in _with_moves(in_order(items, moves), moves):
+            for item in _to_write(items, moves):
                 with _named_in_errors(items, item):
                     approver = approver_of(item, approvers)
                     item.before = {**KINDS[item.kind].apply(item, approver)}
@@ -171,7 +173,7 @@ class ReleaseRunner(PartRunner[ReleaseRun, ReleaseItem]):
             raise conflict_of(items, found)
         moves = plan_moves_back(items)
         with moving_together(moves):
-            for item in _with_moves(in_order(items, moves, is_undo=True), moves):
+            for item in _to_write(items, moves, is_undo=True):
                 with _named_in_errors(items, item):
                     item.failure = KINDS[item.kind].undo(item, actor)
         _require_free_addresses(items, moves)
@@ -286,15 +288,26 @@ def _begin(run: ReleaseRun) -> ReleaseRun:
     return run
 
 
-def _with_moves(items: Iterable[ReleaseItem], moves: JointMoves) -> Iterator[ReleaseItem]:
-    """Yield items to write. Before the first changes of a post, all posts leave the addresses that others take."""
-    has_left = False
-    for item in items:
-        if item.kind == ChangesKind.name and not has_left:
+def _to_write(
+    items: Sequence[ReleaseItem], moves: JointMoves, *, is_undo: bool = False
+) -> Iterator[ReleaseItem]:
+    """Yield items to write. The content version is locked before those that can change redirects or addresses.
+
+    Before the first change of an address, all posts leave the addresses that others take.
+    """
+    moving = find_moving(items, moves, is_undo=is_undo)
+    is_locked = has_left = False
+    lock_below(Post.objects.filter(pk__in=moves.places).order_by("pk"))
+    for item in in_write_order(items, moves, moving, is_undo=is_undo):
+        if item.pk in moving and not is_locked:
+            lock_content_version(is_last=True)
+            is_locked = True
+        if item.kind == ChangesKind.name and item.object_id in moves.places and not has_left:
             moves.leave()
             has_left = True
         moves.writing = item.object_id
         yield item
+    lock_content_version(is_last=True)
 
 
 def _require_free_addresses(items: Sequence[ReleaseItem], moves: JointMoves) -> None:

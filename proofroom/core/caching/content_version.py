@@ -123,13 +123,14 @@ def bump_content_version(
     lease.end_on_commit()
 
 
-def lock_content_version() -> None:
+def lock_content_version(*, is_last: bool = False) -> None:
     """Lock the content version: wait for a live write in progress and block others until the transaction ends.
 
     For code that reads data which a concurrent live write may be changing, before it records its own change. Does
-    nothing inside of `version_last`, where the rows are already locked.
+    nothing inside of `version_last`, where the rows are already locked, unless `is_last`: the caller locks no other
+    rows after it that writers with this lock wait for.
     """
-    if _deferred_tags.get() is not None:
+    if _deferred_tags.get() is not None and not is_last:
         return
     ContentVersion.objects.select_for_update().filter(pk=1).only("number").first()
 
