@@ -15,8 +15,10 @@ from content.layers import digest_of, open_layers
 from content.models import Layer, Post, Status
 from content.posts.schedule import run_due_dates
 from content.store.post_queries import published_posts
+from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.models import Event
+from proofroom_apps.releases.kinds import PostKind
 from proofroom_apps.releases.models import Release, ReleaseItem, ReleaseState
 from proofroom_apps.releases.preview import show_release, viewable_kinds
 from proofroom_apps.releases.runs import publish_release
@@ -132,3 +134,42 @@ def test_previews_beside_a_publication_neither_block_it_nor_leave_anything() -> 
     assert [one for one in answers if one is not None] == [{post.title for post in posts}] * 4
     assert Release.objects.get(pk=release.pk).state == ReleaseState.PUBLISHED
     assert set(Post.objects.values_list("status", "version")) == {(Status.PUBLISHED, 2)}
+
+
+def test_two_people_publish_a_release_once() -> None:
+    release = release_of(
+        "Launch", [make.post(f"Post {n}", slug=f"post-{n}", status="draft") for n in range(3)]
+    )
+    people = [make.actor("editor"), make.actor("admin")]
+
+    def publish(actor: Actor) -> Callable[[], Any]:
+        return lambda: publish_release(release_id=release.pk, actor=actor).state
+
+    answers = at_once(*map(publish, people))
+
+    assert answers.count("done") == 1
+    assert set(answers) - {"done"} <= {"release_running", "release_published"}
+    assert Event.objects.filter(name="release.published").count() == 1
+    assert Event.objects.filter(name="post.published").count() == 3
+
+
+def test_other_posts_are_edited_while_a_release_is_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    draft, other = make.post("Draft", slug="draft", status="draft"), make.post(slug="other")
+    release, written = release_of("Launch", [draft]), PostKind.apply
+    answers: list[Any] = []
+
+    def edit() -> int:
+        with connection.cursor() as cursor:
+            cursor.execute("SET lock_timeout = '2s'")
+        return make.edited(other, {"excerpt": "Meanwhile"}).version
+
+    def apply(self: PostKind, item: ReleaseItem, actor: Actor) -> Any:
+        before = written(self, item, actor)
+        answers.extend(at_once(edit))
+        return before
+
+    monkeypatch.setattr(PostKind, "apply", apply)
+    publish_release(release_id=release.pk, actor=make.actor("editor"))
+
+    assert answers == [other.version + 1]
+    assert Release.objects.get().state == ReleaseState.PUBLISHED
