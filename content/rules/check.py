@@ -170,7 +170,7 @@ def check_slug_is_free(
         rows = _SAME_BELOW.rows(*wanted, parent_id)
     moves = joint_moves()
     if moves is not None:
-        # Posts that leave the address in the same transaction are not in the way, but those that move to it.
+        # Posts that leave the address in the same transaction are not in the way, but posts that move to it are.
         rows = [row for row in rows if row["id"] not in moves.pending]
         if moves.is_wanted(address_of(post.type, post.locale, slug, parent_id), post.pk):
             parent = Post.objects.filter(pk=parent_id).first() if parent_id else None

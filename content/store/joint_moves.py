@@ -60,8 +60,8 @@ class JointMoves:
     def __post_init__(self) -> None:
         for ids in batches(list(self.places), _AT_ONCE):
             rows = Post.objects.alive().filter(pk__in=ids)
-            for pk, *address in rows.values_list("pk", "type", "locale", "slug", "parent_id"):
-                type_, locale, slug, parent_id = address
+            columns = ("pk", "type", "locale", "slug", "parent_id")
+            for pk, type_, locale, slug, parent_id in rows.values_list(*columns):
                 place = self.places[pk]
                 self._before[pk] = address_of(type_, locale, slug, parent_id)
                 after = address_of(type_, locale, place.slug, place.parent_id)

@@ -148,6 +148,8 @@ def _find_failed(event: Event) -> list[Notice]:
 
 def _covers(user_id: int | None, permission: str, post_id: UUID) -> bool:
     """Return whether the account's permission covers the post: its role may be limited to other content since."""
+    if user_id is None:
+        return False
     user, post = User.objects.filter(pk=user_id).first(), Post.objects.filter(pk=post_id).first()
     return user is not None and post is not None and user.has_perm(permission, post)
 

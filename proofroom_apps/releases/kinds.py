@@ -161,7 +161,7 @@ class _PostKind(ItemKind):
         return {pk: str(version) for pk, version in rows}
 
     def _posts_of(self, items: Sequence[ReleaseItem], found: Conflicts) -> dict[UUID, Post]:
-        """Return the posts of items. Those that are gone, and their items, are in `found`. One query."""
+        """Return the posts of items. Items whose posts are gone are in `found`. One query."""
         posts = Post.objects.in_bulk({item.object_id for item in items})
         for item in items:
             post = posts.get(item.object_id)

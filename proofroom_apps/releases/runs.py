@@ -291,7 +291,7 @@ def _begin(run: ReleaseRun) -> ReleaseRun:
 def _to_write(
     items: Sequence[ReleaseItem], moves: JointMoves, *, is_undo: bool = False
 ) -> Iterator[ReleaseItem]:
-    """Yield items to write. The content version is locked before those that can change redirects or addresses.
+    """Yield items to write. The content version is locked before items that can change redirects or addresses.
 
     Before the first change of an address, all posts leave the addresses that others take.
     """
