@@ -19,7 +19,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 from django.views.decorators.http import require_safe
 
 from content.store.scopes import filter_by_visible_post
@@ -35,7 +35,7 @@ from proofroom_apps.feedback.models import Feedback, FeedbackStatus
 
 PAGE_SIZE: Final = 50
 _STATES: Final = {
-    "open": gettext_lazy("Open"),
+    "open": pgettext_lazy("state", "Open"),
     "resolved": gettext_lazy("Resolved"),
     "all": gettext_lazy("All"),
 }

@@ -78,6 +78,7 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         if not problem:
             return HttpResponseRedirect(post_url("steps", post))
     way, digest = read_way(post, layers), content_digest(layers)
+    decisions = latest_decisions(way.row)
     context = {
         **_buttons(request, way, layers),
         "lines": list(_lines(way, digest)),
@@ -88,9 +89,9 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         "invite_url": _invite_url(request, way, layers),
         "digest": digest,
         "decisions": [
-            (*_describe(row), bool(row.digest) and row.digest != digest)
-            for row in latest_decisions(way.row)
+            (*_describe(row), bool(row.digest) and row.digest != digest) for row in decisions
         ],
+        "sent_back": _sent_back(decisions),
         "note": request.POST.get("note", ""),
         "note_max": NOTE_MAX,
     }
@@ -104,6 +105,14 @@ def post_steps(request: HttpRequest, post_id: UUID) -> HttpResponse:
         tab="steps",
         status=422 if problem else 200,
     )
+
+
+def _sent_back(decisions: Sequence[StepDecision]) -> Mapping[str, str] | None:
+    """Return who sent the content back and why, if nothing was decided since."""
+    if not decisions or decisions[0].action != StepAction.RETURNED or not decisions[0].note:
+        return None
+    row, who, what = _describe(decisions[0])
+    return {"who": who, "what": what, "note": row.note}
 
 
 def _move(request: HttpRequest, post: Post) -> str:

@@ -16,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
+from django.utils.translation import pgettext
 from django.views.decorators.http import require_http_methods
 
 from content.document.differences import base_path
@@ -209,7 +210,7 @@ def _threads(
     found = threads_of(subject, status="" if show == "all" else show)
     rows = list(found[: MAX_THREADS_SHOWN + 1])
     shown = rows[:MAX_THREADS_SHOWN]
-    labels = {"open": _("Open"), "resolved": _("Resolved"), "all": _("All")}
+    labels = {"open": pgettext("state", "Open"), "resolved": _("Resolved"), "all": _("All")}
     may_write = actor.can("comments.write", subject)
     context: dict[str, object] = {
         "has_more": len(rows) > MAX_THREADS_SHOWN,
