@@ -18,14 +18,16 @@ class ReleasesConfig(AppConfig):
             NavigationGroup,
             navigation_entries,
         )
+        from proofroom.core.observability.metrics import read_metrics
         from proofroom.notifications.services import register_kind
         from proofroom_apps.previews.services import link_tables
         from proofroom_apps.releases.models import ReleasePreviewLink
         from proofroom_apps.releases.notifications import KINDS
         from proofroom_apps.releases.preview_links import open_for_delivery
-        from proofroom_apps.releases.runs import find_due_releases
+        from proofroom_apps.releases.runs import find_due_releases, read_overdue_metrics
 
         find_due_work.register(find_due_releases)
+        read_metrics.register(read_overdue_metrics)
         link_tables.register(ReleasePreviewLink)
         preview_tokens.register(open_for_delivery)
         navigation_entries.register(

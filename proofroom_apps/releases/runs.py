@@ -20,13 +20,14 @@ from django.utils.translation import gettext_lazy
 
 from content.models import Post
 from content.paths.tree_changes import check_joint_moves, lock_below
-from content.posts.schedule import DueWork
+from content.posts.schedule import OVERDUE_AFTER, DueWork
 from content.store.joint_moves import JointMoves, moving_together
 from proofroom.core.actor import SYSTEM, Actor, Via
 from proofroom.core.background_jobs.models import JobState
 from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.caching.content_version import lock_content_version, version_last
 from proofroom.core.errors import CmsError, Conflict, RuleViolation
+from proofroom.core.observability.metrics import MetricReading
 from proofroom_apps.releases.kinds import (
     KINDS,
     ChangesKind,
@@ -235,6 +236,19 @@ def find_due_releases(moment: datetime) -> list[DueWork]:
         DueWork(at, f"the release {pk}", partial(_run_due, pk))
         for pk, at in rows.values_list("pk", "at")
         if at is not None
+    ]
+
+
+def read_overdue_metrics() -> list[MetricReading]:
+    """Return the number of releases that are overdue by at least `OVERDUE_AFTER`. One query."""
+    late = timezone.now() - OVERDUE_AFTER
+    rows = Release.objects.filter(state=ReleaseState.SCHEDULED, at__lte=late)
+    return [
+        MetricReading(
+            "proofroom_releases_overdue",
+            "Scheduled releases that are late by two minutes or more.",
+            rows.count(),
+        )
     ]
 
 

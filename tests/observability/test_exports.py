@@ -119,6 +119,7 @@ def test_metrics_go_to_the_collector_and_to_prometheus(
         "proofroom_task_duration_seconds",
         "proofroom_events_due",
         "proofroom_posts_overdue",
+        "proofroom_releases_overdue",
     } <= collector.metric_names
 
 

@@ -12,7 +12,7 @@ from content.models import Layer, Post
 from content.posts.schedule import run_due_dates
 from proofroom.core.models import Event
 from proofroom_apps.releases.models import Release, ReleaseRun
-from proofroom_apps.releases.runs import RELEASE_RUNS
+from proofroom_apps.releases.runs import RELEASE_RUNS, read_overdue_metrics
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
@@ -282,3 +282,15 @@ def test_a_post_whose_time_is_over_does_not_go_live_after_an_outage() -> None:
 
     assert (now(draft).status, read(release)["state"]) == ("draft", "failed")
     assert "The time to unpublish had passed" in items(release)[0]["conflict"]["message"]
+
+
+@pytest.mark.parametrize(("minutes", "number"), [(3, 1), (1, 0)])
+def test_a_release_that_is_late_is_counted(minutes: int, number: int) -> None:
+    release = create()
+    add(release, "post", make.post(status="draft").pk)
+    ApiClient("editor").write("PUT", release, {"at": FUTURE})
+    pass_time(release, minutes)
+
+    assert [(one.name, one.value) for one in read_overdue_metrics()] == [
+        ("proofroom_releases_overdue", number)
+    ]
