@@ -22,6 +22,7 @@ from proofroom_apps.menus.models import Menu
 from proofroom_apps.starter.demo.images import draw
 from tests import make
 from tests.conftest import RunOnCommit
+from tests.steps.taking import LEGAL, set_steps
 
 pytestmark = pytest.mark.django_db
 
@@ -146,6 +147,15 @@ def _changes_nothing_when_made_again() -> None:
     assert "0 posts created" in said
     assert "0 proposals" in said
     assert Post.objects.filter(title="Changed by a person").exists()
+
+
+def test_posts_of_a_type_with_steps_begin_as_drafts(monkeypatch: pytest.MonkeyPatch) -> None:
+    set_steps(monkeypatch, LEGAL)
+
+    seed()
+
+    assert {*Post.objects.filter(type="blog").values_list("status", flat=True)} == {"draft"}
+    assert Post.objects.filter(type="page", status="published").exists()
 
 
 def test_a_site_that_others_reach_gets_no_known_password(settings: Any) -> None:

@@ -28,7 +28,14 @@ from proofroom.accounts.services.agents import agent_user, ensure_agent_user
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_version import bump_content_version
 from proofroom.core.json import Json, JsonObject
-from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of, validate_props
+from proofroom.definitions import (
+    ModuleProps,
+    find_module,
+    find_post_type,
+    props_of,
+    steps_of,
+    validate_props,
+)
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
@@ -134,18 +141,22 @@ def ensure_post(demo: DemoPost, actor: Actor, images: Ids) -> bool:
     rows = Post.objects.filter(type=demo.type, slug=demo.slug)
     if rows.filter(locale=demo.locale).exists():
         return False
+    # People must agree first to a type with editorial steps, also in a demo.
+    status = "draft" if steps_of(demo.type) else "published"
     post = create_post(
         actor=actor,
         type=demo.type,
         locale=demo.locale,
-        status="published",
+        status=status,
         fields=_fields(demo, images),
         edit=lambda document: _with_modules(document, demo, images),
         translation_of=rows.filter(deleted_at__isnull=True).first(),
     )
     day = timezone.now() - timedelta(days=demo.days_ago)
     # The services cannot set past dates, but lists sorted by date need different ones.
-    Post.objects.filter(pk=post.pk).update(published_at=day, created_at=day, updated_at=day)
+    rows = Post.objects.filter(pk=post.pk)
+    rows.update(created_at=day, updated_at=day)
+    rows.filter(published_at__isnull=False).update(published_at=day)
     return True
 
 
