@@ -138,7 +138,7 @@ def count_unseen(actor: Actor) -> int:
 
 
 def _count_shown(rows: QuerySet[Notification], actor: Actor) -> int:
-    """Return the number of rows that `describe` shows. One query for actors without limits, else three a kind more.
+    """Return the number of rows that `describe` shows. One query for actors without limits, else two a kind more.
 
     At most `MAX_COUNT` + 1, because the database would count all rows, and pages show no more than `MAX_COUNT`+.
     """
@@ -146,13 +146,15 @@ def _count_shown(rows: QuerySet[Notification], actor: Actor) -> int:
     checked = [kind for kind in notification_kinds if kind.find_visible is not None]
     if not reading_scopes(actor) and actor.can("media.view"):
         checked = []  # every subject is visible
-    names = [kind.name for kind in checked]
-    number = rows.exclude(kind__in=names)[:most].count()
+    if not checked:
+        return rows[:most].count()
+    found = list(rows[:most])
+    hidden = 0
     for kind in checked:
-        found = list(rows.filter(kind=kind.name)[:most])
-        if found and kind.find_visible is not None:
-            number += len(kind.find_visible(actor, found))
-    return min(number, most)
+        of_kind = [row for row in found if row.kind == kind.name]
+        if of_kind and kind.find_visible is not None:
+            hidden += len(of_kind) - len(kind.find_visible(actor, of_kind))
+    return len(found) - hidden
 
 
 def describe(rows: Sequence[Notification], actor: Actor) -> list[NotificationLine]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from proofroom.core import outbox
@@ -22,12 +23,12 @@ _EVENTS: Final = (
 
 def subscribe_to_changes() -> None:
     """Call once, at start."""
-    outbox.subscribe(_EVENTS, ask_again, id="steps.changed_content.ask_again")
+    outbox.subscribe_to_many(_EVENTS, ask_again, id="steps.changed_content.ask_again")
 
 
-def ask_again(event: Event) -> None:
+def ask_again(events: Sequence[Event]) -> None:
     """Ask the people again who agreed to other content. No query for types without steps. Idempotent."""
-    # A step that needs one person is over with the first agreement.
-    steps = steps_of(str(event.payload.get("type")))
-    if event.post_id is not None and any(step.quorum > 1 for step in steps):
-        void_agreements(event.post_id)
+    for post_id, type_ in {event.post_id: event.payload.get("type") for event in events}.items():
+        # A step that needs one person is over with the first agreement.
+        if post_id is not None and any(step.quorum > 1 for step in steps_of(str(type_))):
+            void_agreements(post_id)

@@ -47,6 +47,7 @@ def test_a_german_page_leads_to_german_pages_and_to_the_sections_of_both_languag
 
     links = re.findall(r'<a href="([^"]*)"', article_of(german))
     assert links == [
+        "/admin/help/admin/steps/",
         "/admin/help/admin/safe-changes/#help-what-needs-a-closer-look",
         "/admin/help/admin/safe-changes/#help-what-safe-means",
         "/admin/help/admin/media-library/#help-proposed-alt-texts",

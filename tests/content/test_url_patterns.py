@@ -316,6 +316,8 @@ def test_what_answers_before_pages_is_reserved() -> None:
     collect(get_resolver().url_patterns)
 
     assert {"admin", "api", "oauth", "sitemap-1.xml", ".well-known"} <= answering
+    # The addresses of feeds end in .ics: a page may be called so.
+    answering.remove("calendar")
     assert [first for first in sorted(answering) if not is_reserved(first)] == []
 
 

@@ -484,10 +484,10 @@ def test_an_agreement_is_to_the_content_that_was_read(monkeypatch):
     make.edited(post, {"title": "Sneaked in"})
     assert read(post)["steps"][0]["asks"]["agreed"] == 0
 
-    ask_again(Event.objects.filter(name="post.updated").latest("pk"))
+    ask_again([Event.objects.filter(name="post.updated").latest("pk")])
     assert [row.post_id for row in rounds_asking(make.actor("translator"))] == [post.pk]
     assert events(post)[-1] == "post.step.opened"
-    ask_again(Event.objects.filter(name="post.updated").latest("pk"))
+    ask_again([Event.objects.filter(name="post.updated").latest("pk")])
     assert events(post).count("post.step.opened") == 2
 
     advance(post_id=post.pk, actor=make_actor("second"))

@@ -27,6 +27,7 @@ def scene() -> Names:
     link, _ = create_release_link(release_id=release.pk, actor=editor)
     return {
         "link_id": str(link.pk),
+        "kind": "post",
         "release_id": str(release.pk),
         "done_id": str(done.pk),
         "post_id": str(draft.pk),
@@ -79,7 +80,7 @@ ENDPOINTS = [
         body={"kind": "post", "id": "<other_id>"},
         invalid=({"kind": "page", "id": "<other_id>"}, "kind"),
     ),
-    Endpoint("DELETE /api/releases/<release_id>/items/post/<post_id>", EDITORS),
+    Endpoint("DELETE /api/releases/<release_id>/items/<kind>/<post_id>", EDITORS),
     Endpoint(
         "GET /api/releases/<release_id>/preview-links",
         EDITORS,
