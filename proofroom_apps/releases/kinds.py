@@ -393,7 +393,7 @@ class SharedItemKind(ItemKind):
             raise NotFound(_("Nothing has the ID %(id)s.") % {"id": object_id})
         proposal = find_waiting_proposal(self.shared_name, object_id)
         if proposal is None:
-            message = _("No change of it waits. Send one for approval first.")
+            message = _("No change of it waits. Mark “Keep for a release” in its form, and save.")
             raise invalid("id", message, code="nothing_staged")
         if digest not in (None, _digest_of_proposal(proposal)):
             message = _("The change was edited in the meantime. Load it again.")
