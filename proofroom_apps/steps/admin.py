@@ -11,6 +11,7 @@ from django.contrib import messages
 from django.contrib.admin import SimpleListFilter
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.middleware.csrf import get_token
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -133,7 +134,7 @@ def _move(request: HttpRequest, post: Post) -> str:
             actor=actor,
             step=request.POST.get("step", ""),
             note=note,
-            digest=request.POST.get("digest", ""),
+            digest=request.POST.get("content_digest", ""),
         )
     except (RuleViolation, Conflict) as error:
         return error.message
@@ -283,13 +284,19 @@ class StepsOnPostPages(PostPagesExtension):
         return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
 
     def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
-        """Return which step comes first. No query for types without steps, and none of the layers."""
+        """Return which step comes first, with a button for the people it asks. No query for types without steps."""
         if not steps_of(layers.post.type):
             return SafeString()
         way = read_way(layers.post, layers)
         if way.is_passed:
             return SafeString()
-        context = {"way": way, "url": post_url("steps", layers.post)}
+        context = {
+            **_buttons(request, way, layers),
+            "way": way,
+            "url": post_url("steps", layers.post),
+            "digest": content_digest(layers),
+            "csrf_token": get_token(request),
+        }
         return render_to_string("admin/steps/review.html", context)
 
     def list_filters(self) -> Sequence[type[SimpleListFilter]]:

@@ -123,7 +123,7 @@ def test_a_form_with_earlier_content_is_refused_and_changes_are_named():
     post = draft()
     move(post)
     translator = client("translator")
-    form = fields(translator.get(address(post)), having="digest")
+    form = fields(translator.get(address(post)), having="content_digest")
     make.edited(post, {"title": "Sneaked in"})
 
     response = translator.post(address(post), {**form, "do": "advance"})
@@ -452,6 +452,24 @@ def test_the_review_and_the_release_say_in_advance_that_a_step_is_open(monkeypat
     assert "These changes will not go live: The step “Legal” is open." in text
     text = editor.get(page_of_release).content.decode()
     assert "The step “Legal” was not started. All steps must be done first." in text
+
+
+def test_the_review_starts_the_steps_and_asks_who_must_agree(monkeypatch):
+    set_steps(monkeypatch)
+    post = make.post("Coffee")
+    set_steps(monkeypatch, LEGAL)
+    staged(post, title="Tea")
+    review = f"/admin/content/post/{post.pk}/review/?layer=review"
+    editor, translator = client("editor"), client("translator")
+
+    assert "Agree to “Legal”" not in editor.get(review).content.decode()
+    form = fields(editor.get(review), having="content_digest")
+    editor.post(address(post), {**form, "do": "advance"})
+
+    assert "Agree to “Legal”" not in editor.get(review).content.decode()
+    form = fields(translator.get(review), having="content_digest")
+    translator.post(address(post), {**form, "do": "advance"})
+    assert states(post) == ["done"]
 
 
 def test_the_review_names_the_step_when_it_refuses(monkeypatch):
