@@ -41,6 +41,7 @@ def test_a_token_says_in_words_what_it_may() -> None:
 
 
 LOOKS_AT_CONTENT: Final = {
+    "comments.view", "comments.write",
     "agents.dropdown", "agents.field", "agents.global", "agents.view", "analytics.read", "analytics.view",
     "content.replace", "feedback.create", "feedback.delete", "feedback.moderate", "feedback.resolve", "feedback.view",
     "forms.edit", "forms.submissions", "globals.edit", "lists.share", "media.delete", "media.edit", "media.upload",

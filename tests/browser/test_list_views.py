@@ -189,11 +189,11 @@ def test_the_palette_presses_the_buttons_of_the_open_post(open_page: Any) -> Non
 
     page.locator("[data-open-palette]").click()
     palette = page.get_by_role("dialog", name="Search and commands")
-    palette.get_by_role("option", name="Unpublish").wait_for()
+    palette.get_by_role("option", name="Unpublish", exact=True).wait_for()
     labels = palette.get_by_role("option").all_inner_texts()
     assert [labels.count(label) for label in ("Save changes", "Submit for review")] == [0, 1]
     palette.get_by_role("combobox").fill("unpublish")
-    palette.get_by_role("option", name="Unpublish").click()
+    palette.get_by_role("option", name="Unpublish", exact=True).click()
 
     page.locator(".toast", has_text="Back to draft.").wait_for()
     post.refresh_from_db()

@@ -25,7 +25,7 @@ from proofroom.core.models import Event
 from proofroom.core.tools.pagination import Paged
 from proofroom.definitions import Step
 from proofroom_apps.releases.kinds import find_conflicts
-from proofroom_apps.releases.models import ReleaseItem
+from proofroom_apps.releases.models import Release, ReleaseItem
 from tests import make
 from tests.api_client import ApiClient
 from tests.queries import count_queries
@@ -435,14 +435,16 @@ def test_conflicts_of_a_release_take_the_same_queries_for_any_number_of_items():
         posts = [draft(f"{number} {each}") for each in range(number)]
         for each in posts:
             passed(each)
+        release = Release.objects.create(name=f"{number} posts")
         items = [
-            ReleaseItem(pk=at, kind="post", object_id=each.pk) for at, each in enumerate(posts)
+            ReleaseItem.objects.create(release=release, kind="post", object_id=each.pk)
+            for each in posts
         ]
         assert find_conflicts(items) == {}
         return count_queries(find_conflicts, items)
 
-    # The posts, their steps, and their modules and terms.
-    assert (count(1), count(3)) == (4, 4)
+    # Other releases with them, the release, the posts, their steps, and their modules and terms.
+    assert (count(1), count(3)) == (6, 6)
 
 
 def test_ai_clients_read_the_steps_of_a_type(monkeypatch):
