@@ -54,7 +54,7 @@ def test_all_tools_stay_within_their_budget_of_tokens(tmp_path: Path) -> None:
 
     of_all, *of_each = tokens(texts, tmp_path)
 
-    assert len(shown) == 62
+    assert len(shown) == 65
     assert of_all < OF_ALL
     by_name = {tool.name: count for tool, count in zip(all_tools(), of_each, strict=True)}
     too_long = {
