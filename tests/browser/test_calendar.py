@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import expect
 
 from content.models import Post
-from tests import make
 from tests.browser.test_looks import barriers, serious_in_any_light
-from tests.calendar.scenes import due_step, full_month, on
+from tests.calendar.scenes import full_month, on
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 MONTH = "/admin/calendar/?month=2099-01"
@@ -100,35 +97,3 @@ def test_entries_move_by_dragging_by_keys_and_by_the_form(open_page: Any) -> Non
     entry(page, "Planned").drag_to(slot(page, "2099-01-16", 16))
     expect(notice).to_contain_text("Somebody has moved this to 2099-01-13 09:00 (UTC)")
     expect(slot(page, "2099-01-13", 9)).to_contain_text("Planned")
-
-
-@pytest.mark.skipif("CALENDAR_PICTURES" not in os.environ, reason="for people who look at them")
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [1440, 390])
-def test_pictures(open_page: Any, width: int, scheme: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = Path(os.environ["CALENDAR_PICTURES"])
-    folder.mkdir(parents=True, exist_ok=True)
-    full_month()
-    due_step(monkeypatch, at=on(6, 14))
-    for n in range(3):
-        post = make.post(f"A rather long title of a post {n}", slug=f"long-{n}", status="draft")
-        Post.objects.filter(pk=post.pk).update(publish_at=on(6, 9 + n))
-    page = open_page(width=width, height=900, dark=scheme == "dark")
-    addresses = {
-        "month": MONTH,
-        "week": "/admin/calendar/?week=2099-01-06",
-        "empty": "/admin/calendar/?week=2098-01-06&type=blog",
-        "now": "/admin/calendar/",
-    }
-    for name, address in addresses.items():
-        page.goto(address)
-        page.screenshot(path=folder / f"{name}-{width}-{scheme}.png", full_page=True)
-    page.goto(MONTH)
-    page.get_by_role("link", name="Move… “Planned”").focus()
-    page.keyboard.press("Enter")
-    page.get_by_role("dialog").wait_for()
-    page.screenshot(path=folder / f"form-{width}-{scheme}.png")
-    page.fill("#move-at", "2099-01-20T10:00")
-    page.keyboard.press("Enter")
-    page.locator("[data-move-notice]:not([hidden])").wait_for()
-    page.screenshot(path=folder / f"moved-{width}-{scheme}.png")
