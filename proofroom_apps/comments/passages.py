@@ -29,5 +29,9 @@ def follow(events: Sequence[Event]) -> None:
     """Find the passages again of the posts that were edited. One query if there are none."""
     ids = {event.post_id for event in events if event.post_id is not None}
     quoting = Comment.objects.filter(post__in=ids, status=CommentStatus.OPEN).exclude(quote="")
-    for post in Post.objects.filter(pk__in=quoting.values("post"), deleted_at__isnull=True):
+    # Most edited posts have no such comment: then the query of a whole post is never built.
+    quoted = set(quoting.values_list("post_id", flat=True))
+    if not quoted:
+        return
+    for post in Post.objects.filter(pk__in=quoted, deleted_at__isnull=True):
         follow_edits(post)
