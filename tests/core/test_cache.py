@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 from typing import Any
 
 import pytest
@@ -16,17 +15,15 @@ from proofroom.core.caching.redis_cache import CountingRedisCache, count_hit
 from proofroom.core.minute_throttle import MinuteTimer
 from tests import make
 from tests.api_client import ApiClient
+from tests.ports import free_port
 
 
 @pytest.fixture
 def no_redis(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     settings.CACHES = {
         "default": {
             "BACKEND": "proofroom.core.caching.redis_cache.CountingRedisCache",
-            "LOCATION": f"redis://127.0.0.1:{port}/0",
+            "LOCATION": f"redis://127.0.0.1:{free_port()}/0",
         }
     }
     monkeypatch.setattr(redis_cache, "_outage_logged", MinuteTimer())

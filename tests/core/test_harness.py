@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import socket
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
 import pytest
 from django.conf import settings
 
 from cms_project.celery import app
 from cms_project.folders import BASE_DIR
+from tests.ports import free_port, is_free
 
 
 def test_nothing_beyond_this_machine_is_reached():
@@ -34,3 +37,15 @@ def test_files_go_to_folders_of_the_tests():
 
 def test_tasks_run_where_they_are_called():
     assert app.conf.task_always_eager is True
+
+
+def test_processes_at_once_get_ports_of_their_own():
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        ports = [request.result() for request in [pool.submit(free_port) for _ in range(40)]]
+
+    assert len(set(ports)) == 40
+
+
+def test_a_port_in_use_is_not_given():
+    with socket.create_server(("127.0.0.1", free_port())) as server:
+        assert not is_free(server.getsockname()[1])

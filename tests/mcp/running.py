@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +20,8 @@ from mcp import Client, StdioServerParameters
 from mcp.client.sse import sse_client
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+
+from tests.ports import free_port
 
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 120.0  # a limit for a busy machine: it starts in a few
@@ -68,9 +69,7 @@ def prepare(data: Path) -> None:
 @contextmanager
 def running(data: Path, *options: str, **variables: str) -> Iterator[Running]:
     """Yield the server on a free loopback port."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     log = (data / f"server-{port}.log").open("wb")
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.mcp.serve", "run_mcp", "--port", str(port), *options],
