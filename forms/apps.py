@@ -20,6 +20,7 @@ class FormsConfig(AppConfig):
         from forms.notifications import KINDS
         from forms.queries import existing_forms, titles_of_forms
         from forms.rendering import load_forms
+        from forms.services.confirmations import subscribe_to_submissions
         from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -33,6 +34,7 @@ class FormsConfig(AppConfig):
 
         for kind in KINDS:
             register_kind(kind)
+        subscribe_to_submissions()
         archive_kinds.register(FormArchive(), name=FormArchive.name, order=30)
         text_sources.register(FORMS)
         module_sources.register(ModuleSource("forms", "form-reference", load_forms))

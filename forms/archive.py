@@ -61,7 +61,10 @@ class FormArchive(TableKind[FormRow, FormDefinition]):
                 form_id=UUID(row.id),
             )
             job.tell(NAME, Outcome.CREATED, row.slug, row.id)
-        elif not job.compare(NAME, form.title, input_values(form), row.values):
+        # Archives of earlier versions have no confirmation.
+        elif not job.compare(
+            NAME, form.title, input_values(form), {"confirmation": None, **row.values}
+        ):
             job.tell(NAME, Outcome.UNCHANGED, row.slug, row.id)
         elif job.mode == Mode.UPDATE:
             update_form(slug=form.slug, locale=form.locale, values=row.values, actor=job.actor)

@@ -13,5 +13,7 @@ KINDS = (
     EventKind("form.submit", "Form submission", _SEE, is_trigger=True, is_private=True),
     EventKind("form.submission.deleted", "Submission deleted", _SEE),
     EventKind("form.submissions.viewed", "Submissions viewed", _SEE),
+    EventKind("form.confirmation.sent", "Confirmation of a submission sent", _SEE),
+    EventKind("form.file.opened", "File of a submission opened", _SEE),
     EventKind("form.submissions.exported", "Submissions exported", _SEE),
 )

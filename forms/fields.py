@@ -6,18 +6,34 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated, Final, Literal, get_args
 
 from django.utils.translation import gettext as _
-from pydantic import AfterValidator, BaseModel, ConfigDict, StringConstraints
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, StringConstraints
 from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 
+from forms.file_types import FILE_KINDS, expand_types, is_known_type
 from proofroom.core.json import JsonObject
 from proofroom.core.validation import patterns
 from proofroom.core.validation.input_validation import NOT_ON_A_LINE, character_at, is_one_line
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 
 FieldType = Literal[
-    "text", "email", "textarea", "select", "checkbox", "number", "date", "tel", "url"
+    "text",
+    "email",
+    "textarea",
+    "select",
+    "radio",
+    "checkbox",
+    "checkboxes",
+    "number",
+    "date",
+    "tel",
+    "url",
+    "file",
+    "step",
 ]
+"""A `step` has no value: the fields after it, up to the next one, are one page of the form."""
+Operator = Literal["equals", "notEquals", "contains", "notContains", "isEmpty", "isNotEmpty"]
+OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
 FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
 MAX_LENGTHS: Final[dict[str, int]] = {
     "text": 2_000,
@@ -27,6 +43,8 @@ MAX_LENGTHS: Final[dict[str, int]] = {
     "url": URL_MAX,
 }
 """Maximum number of characters of a value by text type."""
+CHOICE_TYPES: Final = frozenset({"select", "radio", "checkboxes"})
+"""Types with `options`."""
 FIELD_NAME_PATTERN: Final = "^[A-Za-z][A-Za-z0-9_]*$"
 SLUG_MAX: Final = 100
 FIELD_NAME_MAX: Final = 60
@@ -41,7 +59,12 @@ MAX_OPTIONS: Final = 200
 HONEYPOT: Final = "homepage_url"
 """Name of a field hidden from people. Programs that fill all fields reveal themselves by filling it."""
 MAX_BODY_BYTES: Final = 256 * 1024
-"""Maximum size of a submission in bytes, for all endpoints."""
+"""Maximum size of a submission in bytes without its files, for all endpoints."""
+MAX_FILE_FIELDS: Final = 10
+MAX_FILE_BYTES: Final = 10 * 1024 * 1024
+"""Maximum size of a file, and the limit of a field without `maxBytes`."""
+MAX_FILES_BYTES: Final = 20 * 1024 * 1024
+"""Maximum size of all files of a submission together."""
 
 
 def _one_line(text: str) -> str:
@@ -65,15 +88,38 @@ def stripped(most: int, least: int = 0) -> StringConstraints:
 
 Label = Annotated[str, stripped(LABEL_MAX, 1), AfterValidator(_one_line)]
 Hint = Annotated[str, stripped(HINT_MAX), AfterValidator(_one_line)]
+AcceptedType = Annotated[str, StringConstraints(max_length=100)]
 Length = Annotated[int, Bounds(ge=1, le=max(MAX_LENGTHS.values()))]
+
+
+_SHAPE: Final = ConfigDict(
+    extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, frozen=True
+)
+
+
+def _split_types(value: object) -> object:
+    """Accept the text of an `accept` attribute, as in HTML."""
+    return [part.strip() for part in value.split(",")] if isinstance(value, str) else value
+
+
+class Condition(BaseModel):
+    """When to show a field or a step: depending on the answer to another field."""
+
+    model_config = _SHAPE
+
+    field: Annotated[str, StringConstraints(max_length=FIELD_NAME_MAX)]
+    operator: Operator = "equals"
+    value: Hint | None = None
+
+    @property
+    def needs_value(self) -> bool:
+        return self.operator not in ("isEmpty", "isNotEmpty")
 
 
 class Field(BaseModel):
     """One field. Missing values have no key in JSON."""
 
-    model_config = ConfigDict(
-        extra="forbid", alias_generator=to_camel, populate_by_name=True, strict=True, frozen=True
-    )
+    model_config = _SHAPE
 
     name: Annotated[str, StringConstraints(pattern=FIELD_NAME_PATTERN, max_length=FIELD_NAME_MAX)]
     label: Label
@@ -85,6 +131,30 @@ class Field(BaseModel):
     pattern: str | None = None
     placeholder: Hint | None = None
     help: Hint | None = None
+    accept: (
+        Annotated[
+            list[AcceptedType],
+            BeforeValidator(_split_types),
+            Bounds(min_length=1, max_length=len(FILE_KINDS)),
+        ]
+        | None
+    ) = None
+    max_bytes: Annotated[int, Bounds(ge=1, le=MAX_FILE_BYTES)] | None = None
+    show_if: Condition | None = None
+
+    @property
+    def has_value(self) -> bool:
+        return self.type != "step"
+
+    @property
+    def accepted_types(self) -> tuple[str, ...]:
+        """The media types of a file, in the order of `FILE_KINDS`."""
+        return expand_types(self.accept)
+
+    @property
+    def largest(self) -> int:
+        """The maximum number of bytes of a file."""
+        return self.max_bytes or MAX_FILE_BYTES
 
     @property
     def longest(self) -> int:
@@ -110,21 +180,53 @@ def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:
                 _("%(name)r is reserved for spam protection.") % {"name": HONEYPOT},
             )
         names.add(field.name.lower())
-        for find in (_find_option_faults, _find_length_faults, _find_pattern_faults):
+        for find in (
+            _find_option_faults,
+            _find_length_faults,
+            _find_pattern_faults,
+            _find_file_faults,
+            _find_step_faults,
+        ):
             for key, sentence in find(field):
                 yield f"{place}.{key}", sentence
+    files = [place for place, field in enumerate(fields) if field.type == "file"]
+    for place in files[MAX_FILE_FIELDS:]:
+        yield (
+            f"{place}.type",
+            _("A form can have at most %(most)s files.") % {"most": MAX_FILE_FIELDS},
+        )
 
 
 def _find_option_faults(field: Field) -> Iterator[tuple[str, str]]:
-    if field.type == "select" and field.options is None:
+    if field.type in CHOICE_TYPES and field.options is None:
         yield "options", _("Add at least one option.")
-    elif field.type != "select" and field.options is not None:
+    elif field.type not in CHOICE_TYPES and field.options is not None:
         yield (
             "options",
             _("Fields of type %(type)s have no options.") % {"type": field.type},
         )
     elif field.options and len(set(field.options)) < len(field.options):
         yield "options", _("Each option can be used only once.")
+
+
+def _find_file_faults(field: Field) -> Iterator[tuple[str, str]]:
+    for key, value in {"accept": field.accept, "maxBytes": field.max_bytes}.items():
+        if value is not None and field.type != "file":
+            yield key, _("Only fields of type file have this.")
+    strange = [name for name in field.accept or () if not is_known_type(name)]
+    if strange:
+        yield (
+            "accept",
+            _("Unknown type of file: %(types)s. Known: %(known)s.")
+            % {"types": ", ".join(strange)[:200], "known": ", ".join(FILE_KINDS)},
+        )
+
+
+def _find_step_faults(field: Field) -> Iterator[tuple[str, str]]:
+    if field.type == "step" and field.required:
+        yield "required", _("A step cannot be required.")
+    if field.type == "step" and field.placeholder is not None:
+        yield "placeholder", _("A step has no placeholder.")
 
 
 def _find_length_faults(field: Field) -> Iterator[tuple[str, str]]:

@@ -29,10 +29,24 @@ def change_form(form: FormDefinition, hand: Hand) -> None:
                 hand.take(f"{path}.options.{number}", option) if isinstance(option, str) else option
                 for number, option in enumerate(options)
             ]
+        condition = edited.get("showIf")
+        if isinstance(condition, dict) and isinstance(condition.get("value"), str):
+            # Compared with options, so it changes with them.
+            value = hand.take(f"{path}.showIf.value", condition["value"])
+            edited["showIf"] = {**condition, "value": value}
         fields.append(edited)
+    confirmation = form.confirmation
+    if confirmation is not None:
+        confirmation = {
+            **confirmation,
+            **{
+                name: hand.take(f"confirmation.{name}", confirmation[name])
+                for name in ("subject", "text")
+            },
+        }
     if not hand.places:
         return
-    read_definition({**values, "fields": fields}).write_to(form)
+    read_definition({**values, "fields": fields, "confirmation": confirmation}).write_to(form)
     form.version += 1
     stored = input_values(form)
     hand.settle({name: stored[name] for name in _TEXTS})
@@ -45,6 +59,6 @@ FORMS: Final = RowSource(
     rows=FormDefinition.objects.all,
     change_row=change_form,
     texts=("title", "description", "submit_label", "success_message", "redirect_url"),
-    documents=("fields",),
+    documents=("fields", "confirmation"),
     touched=("version",),
 )

@@ -14,6 +14,8 @@ from pydantic import Field as Bounds
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails
 
+from forms.conditions import find_condition_faults
+from forms.confirmation import Confirmation, find_confirmation_faults
 from forms.fields import (
     DESCRIPTION_MAX,
     MAX_FIELDS,
@@ -36,7 +38,7 @@ from proofroom.core.validation.errors import (
 )
 from proofroom.core.validation.form_fields import FormField
 from proofroom.core.validation.host_names import has_valid_host
-from proofroom.core.validation.input_validation import reject_unstorable
+from proofroom.core.validation.input_validation import clean_lines, reject_unstorable
 from proofroom.core.validation.limits import LABEL_MAX, URL_MAX
 from proofroom.core.validation.slugs import clean_ascii_slug, is_ascii_slug
 from proofroom.definitions.richtext.links import is_external, safe_href
@@ -47,13 +49,6 @@ _SENTENCES: Final = {
     ),
 }
 """Messages that replace the general ones."""
-
-
-def _clean_lines(text: str) -> str:
-    text = text.replace("\r\n", "\n").replace("\r", "\n")
-    if any(ord(char) < 32 and char not in "\n\t" for char in text):
-        raise ValueError(_("This must not contain control characters."))
-    return text
 
 
 def _safe_target(address: str) -> str:
@@ -81,7 +76,7 @@ class FormInput(BaseModel):
     description: Annotated[
         str,
         stripped(DESCRIPTION_MAX),
-        AfterValidator(_clean_lines),
+        AfterValidator(clean_lines),
         FormField(
             lambda: forms.CharField(
                 label=gettext_lazy("Description"),
@@ -105,7 +100,7 @@ class FormInput(BaseModel):
     success_message: Annotated[
         str,
         stripped(SUCCESS_MESSAGE_MAX, 1),
-        AfterValidator(_clean_lines),
+        AfterValidator(clean_lines),
         FormField(
             lambda: forms.CharField(
                 label=gettext_lazy("Confirmation message"),
@@ -127,12 +122,16 @@ class FormInput(BaseModel):
             )
         ),
     ] = ""
+    confirmation: Confirmation | None = None
 
     def write_to(self, form: FormDefinition) -> None:
         """Set the columns of the form, without saving it."""
         for name, value in self:
-            is_fields = name == "fields"
-            setattr(form, name, [field.to_json() for field in self.fields] if is_fields else value)
+            if name == "fields":
+                value = [field.to_json() for field in self.fields]
+            elif isinstance(value, Confirmation):
+                value = value.model_dump(mode="json", by_alias=True)
+            setattr(form, name, value)
 
 
 def input_values(form: FormDefinition) -> JsonObject:
@@ -152,9 +151,12 @@ def read_definition(values: Mapping[str, Json]) -> FormInput:
         definition = FormInput.model_validate(given)
     except ValidationError as error:
         raise refuse(details_of(error, _sentence)) from None
+    fields, confirmation = definition.fields, definition.confirmation
     details: dict[str, list[str]] = {}
-    for path, sentence in find_field_faults(definition.fields):
+    for path, sentence in (*find_field_faults(fields), *find_condition_faults(fields)):
         details.setdefault(f"fields.{path}", []).append(sentence)
+    for path, sentence in find_confirmation_faults(confirmation, fields) if confirmation else ():
+        details.setdefault(f"confirmation.{path}", []).append(sentence)
     if details:
         raise refuse(details)
     return definition

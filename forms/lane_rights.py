@@ -6,4 +6,7 @@ from typing import Final
 
 from proofroom.core.lane import hidden, readable
 
-RIGHTS: Final = (*readable("forms.FormDefinition"), *hidden("forms.FormSubmission"))
+RIGHTS: Final = (
+    *readable("forms.FormDefinition"),
+    *hidden("forms.FormSubmission", "forms.SubmissionFile"),
+)

@@ -31,7 +31,7 @@ _LABELS: Final[Mapping[PersonalDataKind, Promise]] = {
     "bankAccount": gettext_lazy("Bank accounts and cards"),
 }
 _BY_TYPE: Final[Mapping[str, PersonalDataKind]] = {"email": "email", "tel": "phone"}
-_CHOICES: Final = frozenset({"select", "checkbox"})
+_CHOICES: Final = frozenset({"select", "radio", "checkbox", "checkboxes", "file", "step"})
 """Types whose values are the form's own words."""
 _WORDS: Final[Mapping[PersonalDataKind, frozenset[str]]] = {
     # In this order, so that an "email address" is no postal address.

@@ -9,6 +9,7 @@ from django.db import models
 
 from forms.fields import (
     DESCRIPTION_MAX,
+    FIELD_NAME_MAX,
     HONEYPOT,
     REDIRECT_URL_COLUMN_MAX,
     SLUG_MAX,
@@ -20,7 +21,7 @@ from proofroom.core.validation.limits import LABEL_MAX, LOCALE_MAX
 
 
 class FormDefinition(models.Model):
-    """A form. `fields` is a list of `forms.fields.Field` as JSON."""
+    """A form. `fields` is a list of `forms.fields.Field` as JSON, `confirmation` a `Confirmation` or null."""
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
     slug = models.SlugField(max_length=SLUG_MAX, db_index=False)
@@ -31,6 +32,7 @@ class FormDefinition(models.Model):
     submit_label = models.CharField(max_length=SUBMIT_LABEL_MAX)
     success_message = models.TextField(max_length=SUCCESS_MESSAGE_MAX)
     redirect_url = models.CharField(max_length=REDIRECT_URL_COLUMN_MAX, blank=True)
+    confirmation = models.JSONField(null=True, blank=True, default=None)
     version = models.PositiveIntegerField(default=1)
     created_at = models.DateTimeField(auto_now_add=True)
     updated_at = models.DateTimeField(auto_now=True)
@@ -47,6 +49,15 @@ class FormDefinition(models.Model):
         return f"{self.title} ({language_name(self.locale)})"
 
 
+class ConfirmationState(models.TextChoices):
+    """Whether the sender of a submission gets a confirmation by email."""
+
+    NONE = ""
+    DUE = "due"
+    SENT = "sent"
+    LIMITED = "limited"
+
+
 class FormSubmission(models.Model):
     """A submission: values by field name. It is retained after its form is deleted, and contains no IP address.
 
@@ -59,6 +70,13 @@ class FormSubmission(models.Model):
     payload = models.JSONField(default=dict)
     event_ids = models.JSONField(default=list)
     created_at = models.DateTimeField()
+    confirmation = models.CharField(
+        max_length=10,
+        choices=ConfirmationState,
+        blank=True,
+        default=ConfirmationState.NONE,
+        db_default=ConfirmationState.NONE,
+    )
 
     class Meta:
         verbose_name = "submission"
@@ -69,3 +87,25 @@ class FormSubmission(models.Model):
 
     def __str__(self) -> str:
         return f"{self.form_slug}, {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class SubmissionFile(models.Model):
+    """A file of a submission. Its name is in the submission's payload.
+
+    The content is in the database, so that it is deleted with the submission in the same transaction, and no
+    address of the media leads to it.
+    """
+
+    id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
+    submission = models.ForeignKey(FormSubmission, on_delete=models.CASCADE, related_name="files")
+    field = models.CharField(max_length=FIELD_NAME_MAX)
+    media_type = models.CharField(max_length=100)
+    size = models.PositiveIntegerField()
+    content = models.BinaryField()
+
+    class Meta:
+        verbose_name = "file of a submission"
+        verbose_name_plural = "files of submissions"
+
+    def __str__(self) -> str:
+        return f"{self.field} ({self.media_type})"

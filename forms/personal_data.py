@@ -23,7 +23,7 @@ _BATCH_ROWS: Final = 500
 class _Submissions(PersonalDataKind):
     """Submissions that contain the address: sent by the person, or by others."""
 
-    models = ("forms.FormSubmission",)
+    models = ("forms.FormSubmission", "forms.SubmissionFile")
     is_own: bool
 
     def count(self, person: Person) -> int:

@@ -10,10 +10,10 @@ from typing import Final
 from django.conf import settings
 from django.db.models import QuerySet
 
-from forms.fields import Field
-from forms.form_input import form_not_found, is_slug
+from forms.fields import MAX_BODY_BYTES, MAX_FILES_BYTES, Field
+from forms.form_input import clean_locale, form_not_found, is_slug
 from forms.models import FormDefinition, FormSubmission
-from proofroom.core.errors import RuleViolation
+from proofroom.core.errors import NotFound, RuleViolation
 from proofroom.core.privacy.person import clean_email
 
 _MAX_ADDRESSES: Final = 3
@@ -31,6 +31,20 @@ def find_form(slug: str, locale: str) -> FormDefinition:
     if form is None:
         raise form_not_found(slug)
     return form
+
+
+def submission_limit(slug: str, locale: str | None) -> int:
+    """Return the largest size of a submission in bytes, with the files that the form asks for. One query."""
+    files = file_fields(slug, locale)
+    return MAX_BODY_BYTES + min(sum(field.largest for field in files.values()), MAX_FILES_BYTES)
+
+
+def file_fields(slug: str, locale: str | None) -> dict[str, Field]:
+    """Return the fields for files by name; none for a form that does not exist. One query."""
+    with suppress(NotFound, RuleViolation):
+        fields = fields_of(find_form(slug, clean_locale(locale)))
+        return {field.name: field for field in fields if field.type == "file"}
+    return {}
 
 
 def fields_of(form: FormDefinition) -> list[Field]:
@@ -88,7 +102,8 @@ def columns_of(slug: str, payloads: Iterable[Mapping[str, object]]) -> dict[str,
     found: dict[str, str] = {}
     for form in forms:
         for field in fields_of(form):
-            found.setdefault(field.name, field.label)
+            if field.has_value:
+                found.setdefault(field.name, field.label)
     for payload in payloads:
         for name in payload:
             found.setdefault(name, name)

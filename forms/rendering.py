@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
@@ -12,6 +12,7 @@ from django.conf import settings
 from pydantic import ValidationError
 
 from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
+from forms.file_types import FILE_KINDS
 from forms.form_input import is_slug
 from forms.models import FormDefinition
 from proofroom.core.caching.cache_tags import add_cache_tags, form_tag
@@ -76,6 +77,27 @@ class SiteField:
     placeholder: str
     help: str
     autocomplete: str
+    accept: str
+    file_types: str
+    largest: int
+    condition: str
+    is_conditional: bool
+    """Only shown for some answers: the server decides whether it is required."""
+
+    @property
+    def is_group(self) -> bool:
+        """True for several inputs under one legend."""
+        return self.type in ("radio", "checkboxes")
+
+
+@dataclass(frozen=True, slots=True)
+class SiteStep:
+    """Fields that are one page of a form. Without steps, a form has a single one without title."""
+
+    title: str
+    help: str
+    condition: str
+    fields: tuple[SiteField, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +113,18 @@ class SiteForm:
     action: str
     honeypot: str
     fields: tuple[SiteField, ...]
+    steps: tuple[SiteStep, ...]
+
+    @property
+    def has_files(self) -> bool:
+        return any(field.type == "file" for field in self.fields)
+
+    @property
+    def needs_script(self) -> bool:
+        """True for a form with conditions or several pages. It also works without the script."""
+        return len(self.steps) > 1 or any(
+            field.is_conditional or field.type == "checkboxes" for field in self.fields
+        )
 
 
 def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
@@ -103,7 +137,7 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
     # The page's own language comes last, so that it overwrites the default one.
     for row in sorted(rows, key=lambda row: bool(row["locale"] == locale)):
         try:
-            fields = [_site_field(Field.model_validate(field)) for field in row["fields"]]
+            steps = _site_steps([Field.model_validate(field) for field in row["fields"]])
         except ValidationError:  # stored fields may be older than the rules
             logger.exception("cannot render form %s (%s)", row["slug"], row["locale"])
             note_failure()
@@ -117,12 +151,38 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
             redirect_url=row["redirect_url"],
             action=form_address(row["slug"], locale),
             honeypot=HONEYPOT,
-            fields=tuple(fields),
+            fields=tuple(field for step in steps for field in step.fields),
+            steps=steps,
         )
     return found
 
 
-def _site_field(field: Field) -> SiteField:
+def _site_steps(fields: Sequence[Field]) -> tuple[SiteStep, ...]:
+    found: list[SiteStep] = []
+    step, own = None, list[SiteField]()
+    for field in (*fields, None):
+        if field is not None and field.type != "step":
+            own.append(_site_field(field, is_in_condition=step is not None and bool(step.show_if)))
+            continue
+        if own:
+            found.append(
+                SiteStep(
+                    step.label if step else "",
+                    (step.help or "") if step else "",
+                    _condition(step) if step else "",
+                    tuple(own),
+                )
+            )
+        step, own = field, []
+    return tuple(found)
+
+
+def _condition(field: Field) -> str:
+    """Return the condition as JSON for the script of the page, or an empty text."""
+    return field.show_if.model_dump_json(exclude_none=True) if field.show_if else ""
+
+
+def _site_field(field: Field, *, is_in_condition: bool) -> SiteField:
     autocomplete = _AUTOCOMPLETE_BY_TYPE.get(field.type, "")
     if field.type in ("text", "textarea", "date"):
         autocomplete = _AUTOCOMPLETE.get(field.name.replace("_", "").lower(), "")
@@ -138,6 +198,11 @@ def _site_field(field: Field) -> SiteField:
         placeholder=field.placeholder or "",
         help=field.help or "",
         autocomplete=autocomplete,
+        accept=",".join(field.accepted_types) if field.type == "file" else "",
+        file_types=", ".join(FILE_KINDS[name].label for name in field.accepted_types),
+        largest=field.largest,
+        condition=_condition(field),
+        is_conditional=is_in_condition or field.show_if is not None,
     )
 
 

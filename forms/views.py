@@ -9,10 +9,11 @@ it. Protection comes from the honeypot and the rate limit by address.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from django.conf import settings
+from django.core.files.uploadedfile import UploadedFile
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.template.loader import render_to_string
@@ -22,8 +23,10 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_http_methods
 
 from forms.fields import HONEYPOT, MAX_BODY_BYTES
+from forms.queries import file_fields, submission_limit
 from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import submit_form
+from forms.uploads import count_files
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length
 from proofroom.core.caching.rate_limits import count_caller
@@ -69,6 +72,7 @@ class Sent:
     values: Mapping[str, Json]
     has_agreed: bool = False
     is_for_looking: bool = False
+    files: Mapping[str, UploadedFile] = field(default_factory=dict)
 
     @property
     def is_counted(self) -> bool:
@@ -79,32 +83,39 @@ class Sent:
         return self.has_agreed or not env.analytics_consent
 
     @property
-    def shown(self) -> dict[str, str]:
+    def shown(self) -> dict[str, tuple[str, ...]]:
         """Values to show in the form again. A checked box sends some text."""
-        # HTML can't contain NUL or lone surrogates.
         return {
-            name: value.replace("\x00", "").encode("utf-8", "replace").decode()
+            name: tuple(
+                # HTML can't contain NUL or lone surrogates.
+                one.replace("\x00", "").encode("utf-8", "replace").decode()
+                for one in (value if isinstance(value, list) else [value])
+                if isinstance(one, str)
+            )
             for name, value in self.values.items()
-            if isinstance(value, str) and name != HONEYPOT
+            if name != HONEYPOT
         }
 
 
 def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpResponse:
     """Return the parsed request, or an error response."""
-    if body_length(request) > MAX_BODY_BYTES:
+    is_multipart = request.content_type == "multipart/form-data"
+    length = body_length(request)
+    if length > MAX_BODY_BYTES and not (is_multipart and length <= submission_limit(slug, locale)):
         return HttpResponse("That is too much for a form.", status=413, content_type="text/plain")
     if request.content_type not in _TYPES:
         return HttpResponse("Send a form.", status=415, content_type="text/plain")
     values: dict[str, Json] = {
         name: sent[0] if len(sent) == 1 else list(sent) for name, sent in request.POST.lists()
     }
-    values |= {name: [] for name in request.FILES}  # no field accepts a list
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
     marks = (values.pop(_AGREED, None) == "1", values.pop(_UNCOUNTED, None) == "1")
+    # Of several files in one field only the last one counts: the field of the page takes one.
+    files = dict(request.FILES.items())
     found = _find_page(slug, page, at)
     if found is None or not isinstance(at, str):
-        return Sent(None, ALONE, locale, values, *marks)
-    return Sent(found, at, found.post.locale, values, *marks)
+        return Sent(None, ALONE, locale, values, *marks, files)
+    return Sent(found, at, found.post.locale, values, *marks, files)
 
 
 def _find_page(slug: str, path: Json, at: Json) -> queries.FoundPost | None:
@@ -162,14 +173,20 @@ def _answer_submission(request: HttpRequest, slug: str, sent: Sent) -> HttpRespo
         count = count_caller("forms", request)
         if count is not None and count.is_over:
             raise TooManySubmissions(count.wait)
+        if wait := count_files(request, sent.files):
+            raise TooManySubmissions(wait)
 
+    known = file_fields(slug, sent.locale) if sent.files else {}
+    files = {name: file for name, file in sent.files.items() if name in known}
     try:
         receipt = submit_form(
             slug=slug,
             locale=sent.locale,
-            values=sent.values,
+            # A list is refused by the other fields.
+            values={**sent.values, **{name: [] for name in sent.files.keys() - known.keys()}},
             actor=Actor(user=Visitor(), via="site"),
             admit=admit,
+            files=files,
         )
     except NotFound:
         return HttpResponse(missing_page(sent.locale), status=404)

@@ -15,6 +15,7 @@ from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
+from forms.confirmation import TEXT_MAX as CONFIRMATION_TEXT_MAX
 from forms.fields import (
     DESCRIPTION_MAX,
     FIELD_NAME_MAX,
@@ -23,7 +24,9 @@ from forms.fields import (
     HINT_MAX,
     HONEYPOT,
     MAX_FIELDS,
+    MAX_FILE_BYTES,
     MAX_OPTIONS,
+    OPERATORS,
     REDIRECT_URL_COLUMN_MAX,
     SLUG_MAX,
     SUBMIT_LABEL_MAX,
@@ -60,6 +63,7 @@ SLUG_SHAPE: Final = {"type": "string", "pattern": ASCII_SLUG_PATTERN, "maxLength
 PATHS: Final = {
     "slug": SLUG_SHAPE,
     "submission_id": {"type": "string", "format": "uuid"},
+    "file_id": {"type": "string", "format": "uuid"},
 }
 Slug = Annotated[str, Field(pattern=ASCII_SLUG_PATTERN, max_length=SLUG_MAX)]
 Locale = Annotated[str, Field(max_length=LOCALE_MAX)]
@@ -71,8 +75,26 @@ Version = Annotated[int, Field(ge=0)]
 IdText = Annotated[str, Field(json_schema_extra={"format": "uuid"})]
 
 
+class ConditionAnswer(TypedDict):
+    """Show the field, or the fields of the step, only for this answer to another field."""
+
+    field: Annotated[str, Field(max_length=FIELD_NAME_MAX)]
+    operator: NotRequired[Annotated[str, one_of(OPERATORS)]]
+    value: NotRequired[
+        Annotated[str, Field(max_length=HINT_MAX, description="Not for isEmpty, isNotEmpty.")]
+    ]
+
+
+class ConfirmationAnswer(TypedDict):
+    """The mail to the sender of a submission. `{{name}}` stands for an answer, `{{answers}}` for all."""
+
+    emailField: Annotated[str, Field(max_length=FIELD_NAME_MAX)]
+    subject: Title
+    text: Annotated[str, Field(min_length=1, max_length=CONFIRMATION_TEXT_MAX)]
+
+
 class FormFieldAnswer(TypedDict):
-    """A field of a form."""
+    """A field of a form, or a step: the fields after it, up to the next one, are one page."""
 
     name: Annotated[str, Field(pattern=FIELD_NAME_PATTERN, max_length=FIELD_NAME_MAX)]
     label: Title
@@ -81,7 +103,11 @@ class FormFieldAnswer(TypedDict):
     options: NotRequired[
         Annotated[
             list[Title],
-            Field(min_length=1, max_length=MAX_OPTIONS, description="Only for a select."),
+            Field(
+                min_length=1,
+                max_length=MAX_OPTIONS,
+                description="Of a select, radio or checkboxes field.",
+            ),
         ]
     ]
     minLength: NotRequired[Length]
@@ -97,6 +123,14 @@ class FormFieldAnswer(TypedDict):
     ]
     placeholder: NotRequired[Annotated[str, Field(max_length=HINT_MAX)]]
     help: NotRequired[Annotated[str, Field(max_length=HINT_MAX)]]
+    accept: NotRequired[
+        Annotated[
+            list[str],
+            Field(description="Of a file: media types, endings such as `.pdf`, or `image/*`."),
+        ]
+    ]
+    maxBytes: NotRequired[Annotated[int, Field(ge=1, le=MAX_FILE_BYTES)]]
+    showIf: NotRequired[ConditionAnswer]
 
 
 FormFields = Annotated[list[FormFieldAnswer], Field(min_length=1, max_length=MAX_FIELDS)]
@@ -122,6 +156,14 @@ class FormAnswer(Answer):
     updated_at: datetime
 
 
+class EditableFormAnswer(FormAnswer):
+    """A form with what only its editors see."""
+
+    confirmation: Annotated[ConfirmationAnswer | None, AsStored()] = Field(
+        default=None, exclude_if=lambda value: value is None
+    )
+
+
 class FormChange(TypedDict):
     """Changes of a form; absent keys stay. Other keys of a GET response may be sent back unchanged."""
 
@@ -139,6 +181,7 @@ class FormChange(TypedDict):
             Field(max_length=URL_MAX, description="A path on this site, or http(s)://…"),
         ]
     ]
+    confirmation: NotRequired[ConfirmationAnswer | None]
     honeypot: NotRequired[str]
     version: NotRequired[Version]
     createdAt: NotRequired[datetime]
@@ -207,7 +250,7 @@ class FormDefinitionViewSet(ApiViewSet):
 
     @extend_schema(
         parameters=[query_parameter("locale", "Forms in this language."), *PAGES],
-        responses=list_of(FormAnswer, "Forms by slug and locale."),
+        responses=list_of(EditableFormAnswer, "Forms by slug and locale."),
     )
     def list(self, request: Request) -> Response:
         """List forms by slug and locale."""
@@ -215,12 +258,12 @@ class FormDefinitionViewSet(ApiViewSet):
         rows = FormDefinition.objects.order_by("slug", "locale")
         if locale := request.query_params.get("locale"):
             rows = rows.filter(locale=clean_locale(locale))
-        data = [FormAnswer.of(form) for form in rows[page.slice]]
+        data = [EditableFormAnswer.of(form) for form in rows[page.slice]]
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(
         request=described(NewForm),
-        responses={201: FormAnswer},
+        responses={201: EditableFormAnswer},
         parameters=[LOCATION],
     )
     def create(self, request: Request) -> Response:
@@ -235,7 +278,7 @@ class FormDefinitionViewSet(ApiViewSet):
             raise invalid("locale", "locale must be text.")
         form = create_form(slug=slug, locale=locale, values=body, actor=self.actor)
         address = f"/api/forms-definitions/{form.slug}?locale={form.locale}"
-        return Response(FormAnswer.of(form), status=201, headers={"Location": address})
+        return Response(EditableFormAnswer.of(form), status=201, headers={"Location": address})
 
     @extend_schema(parameters=LOCALE, responses=FormAnswer)
     def retrieve(self, request: Request, slug: str) -> Response:
@@ -245,7 +288,7 @@ class FormDefinitionViewSet(ApiViewSet):
     @extend_schema(
         parameters=LOCALE,
         request=described(FormChange),
-        responses=FormAnswer,
+        responses=EditableFormAnswer,
     )
     def update(self, request: Request, slug: str) -> Response:
         """Change the form in this locale only; absent keys stay."""
@@ -258,7 +301,7 @@ class FormDefinitionViewSet(ApiViewSet):
             actor=self.actor,
             expected_version=version,
         )
-        return Response(FormAnswer.of(form))
+        return Response(EditableFormAnswer.of(form))
 
     @extend_schema(parameters=LOCALE, responses=FormDeletedAnswer)
     def destroy(self, request: Request, slug: str) -> Response:

@@ -9,9 +9,11 @@ from typing import Any, ClassVar, Final
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
+from django.core.files.uploadedfile import UploadedFile
 from django.db.models import QuerySet
-from django.http import HttpResponseRedirect, QueryDict, StreamingHttpResponse
+from django.http import HttpResponse, HttpResponseRedirect, QueryDict, StreamingHttpResponse
 from django.http.response import HttpResponseBase
+from django.utils.http import content_disposition_header
 from drf_spectacular.utils import OpenApiResponse, extend_schema
 from pydantic import Field
 from rest_framework.exceptions import Throttled
@@ -20,11 +22,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from forms.api.definitions import LOCALE, PATHS
+from forms.confirmation import format_answer
 from forms.fields import MAX_BODY_BYTES
 from forms.form_input import clean_locale
 from forms.models import FormSubmission
-from forms.queries import columns_of, submissions_of
+from forms.queries import columns_of, submission_limit, submissions_of
 from forms.rendering import goal_of
+from forms.services.files import open_file, with_links
 from forms.services.submissions import (
     delete_submission,
     find_submission,
@@ -32,6 +36,7 @@ from forms.services.submissions import (
     record_view,
     submit_form,
 )
+from forms.uploads import count_files, read_files
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.answer import Answer, TextOrNull, list_of
 from proofroom.core.api.body import body_length, body_object
@@ -45,7 +50,7 @@ from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.csv_export import header_line, line
-from proofroom.core.errors import invalid
+from proofroom.core.json import Json
 from proofroom_apps.website import goals
 
 FILTER: Final = [
@@ -59,6 +64,14 @@ CSV: Final = {
         "description": "A header of labels, then a line for each.",
     }
 }
+FILE_LINK: Final = [query_parameter("token", "The signature in the link.")]
+FILE: Final = {
+    (200, "application/octet-stream"): {
+        "type": "string",
+        "format": "binary",
+        "description": "The file, as an attachment.",
+    }
+}
 _CSV_CHUNK_SIZE: Final = 500
 
 
@@ -68,8 +81,21 @@ class FormSubmissionAnswer(Answer):
     id: UUID
     form_slug: str
     locale: str
-    payload: dict[str, Any] = Field(description="The values by field name.")
+    payload: dict[str, Any] = Field(
+        description="The values by field name. A file is `{id, filename, type, size, url, expiresAt}`."
+    )
     created_at: datetime
+
+    @classmethod
+    def of_row(cls, row: FormSubmission) -> FormSubmissionAnswer:
+        """Return the submission with links to its files."""
+        return cls(
+            id=row.pk,
+            form_slug=row.form_slug,
+            locale=row.locale,
+            payload=with_links(row),
+            created_at=row.created_at,
+        )
 
 
 class FormSubmissionDeletedAnswer(Answer):
@@ -84,11 +110,12 @@ class SubmissionViewSet(ApiViewSet):
     permissions: ClassVar[dict[str, Declared]] = {
         "list": "forms.submissions",
         "retrieve": "forms.submissions",
+        "file": "forms.submissions",
         "export": "forms.submissions",
         "destroy": "forms.submissions",
     }
     path_schemas = PATHS
-    files = frozenset({"export"})
+    files = frozenset({"export", "file"})
 
     @extend_schema(
         parameters=[*FILTER, *PAGES],
@@ -100,7 +127,7 @@ class SubmissionViewSet(ApiViewSet):
         rows = _filtered(request, slug)
         found = list(rows[page.slice])
         record_view(rows=found, actor=self.actor)
-        data = [FormSubmissionAnswer.of(row) for row in found]
+        data = [FormSubmissionAnswer.of_row(row) for row in found]
         return Response(page.envelope(data, rows.count()))
 
     @extend_schema(responses=FormSubmissionAnswer)
@@ -108,7 +135,26 @@ class SubmissionViewSet(ApiViewSet):
         """Return one submission."""
         row = find_submission(slug, submission_id)
         record_view(rows=[row], actor=self.actor)
-        return Response(FormSubmissionAnswer.of(row))
+        return Response(FormSubmissionAnswer.of_row(row))
+
+    @extend_schema(parameters=FILE_LINK, responses=FILE)
+    def file(self, request: Request, slug: str, submission_id: str, file_id: str) -> HttpResponse:
+        """Download a file of a submission by the link that the submission names. It expires after 15 minutes."""
+        row = find_submission(slug, submission_id)
+        file, filename = open_file(
+            submission=row,
+            file_id=file_id,
+            token=request.query_params.get("token", ""),
+            actor=self.actor,
+        )
+        response = HttpResponse(
+            bytes(file.content),
+            # Never a type that a browser would show as a page of this site.
+            content_type="application/octet-stream",
+            headers={"Content-Disposition": content_disposition_header(True, filename) or ""},
+        )
+        response["X-Content-Type-Options"] = "nosniff"
+        return response
 
     @extend_schema(responses=FormSubmissionDeletedAnswer)
     def destroy(self, request: Request, slug: str, submission_id: str) -> Response:
@@ -150,8 +196,13 @@ def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
     yield header_line(["ID", "Submitted", "Locale", *titles])
     for row in rows.iterator(chunk_size=_CSV_CHUNK_SIZE):
         at = row.created_at.strftime("%Y-%m-%dT%H:%M:%SZ")
-        cells = [row.payload.get(name) for name in columns]
+        cells = [_cell(row.payload.get(name)) for name in columns]
         yield line([str(row.pk), at, row.locale, *cells])
+
+
+def _cell(value: Json) -> Json:
+    """Return the chosen options as one text, and a file as its name."""
+    return format_answer(value) if isinstance(value, list | dict) else value
 
 
 PARAMETERS: Final = [
@@ -174,7 +225,7 @@ class FormSubmittedAnswer(Answer):
 
 _BODY: Final = {
     "type": "object",
-    "description": "Values by the names of the form's fields.",
+    "description": "Values by the names of the form's fields; `checkboxes` takes a list, `file` needs multipart.",
     "additionalProperties": True,
 }
 BODY: Final = {
@@ -210,19 +261,24 @@ class SubmitViewSet(ApiViewSet):
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
         """Submit a form. Only accepted submissions count against the hourly limit."""
         # Before the body is read.
+        locale = request.query_params.get("locale")
         if body_length(request) > MAX_BODY_BYTES:
-            raise RequestDataTooBig
+            is_multipart = (request.content_type or "").startswith("multipart/form-data")
+            if not is_multipart or body_length(request) > submission_limit(slug, locale):
+                raise RequestDataTooBig
         # The post the visitor saw, if the frontend names it.
         post_id = uuid_in(request, "postId")
         values: dict[str, Any]
+        files: dict[str, UploadedFile] = {}
         if not isinstance(request.data, QueryDict):
             values = body_object(request)
         else:
-            for name in request.FILES:
-                raise invalid(name[:80], "Files are not accepted.")
-            # A repeated name becomes a list, which no field accepts.
+            files = read_files(request.FILES)
+            # A repeated name becomes a list.
             values = {
-                name: sent[0] if len(sent) == 1 else sent for name, sent in request.data.lists()
+                name: sent[0] if len(sent) == 1 else sent
+                for name, sent in request.data.lists()
+                if name not in files
             }
 
         def admit() -> None:
@@ -232,13 +288,17 @@ class SubmitViewSet(ApiViewSet):
                 set_rate_limit_headers(django_request(request), count)
                 if count.is_over:
                     raise Throttled(wait=count.wait)
+            wait = count_files(request, files)
+            if wait:
+                raise Throttled(wait=wait)
 
         receipt = submit_form(
             slug=slug,
-            locale=request.query_params.get("locale"),
+            locale=locale,
             values=values,
             actor=Actor(user=Visitor(), via="site"),
             admit=admit,
+            files=files,
         )
         if receipt.is_kept and post_id is not None:
             goals.report_goal(django_request(request), post_id=post_id, goal=goal_of(slug))

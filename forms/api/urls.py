@@ -21,6 +21,10 @@ urlpatterns = [
     path(submissions, SubmissionViewSet.as_view({"get": "list"})),
     path(f"{submissions}/export", SubmissionViewSet.as_view({"get": "export"})),
     path(
+        f"{submissions}/<str:submission_id>/files/<str:file_id>",
+        SubmissionViewSet.as_view({"get": "file"}),
+    ),
+    path(
         f"{submissions}/<str:submission_id>",
         SubmissionViewSet.as_view({"get": "retrieve", "delete": "destroy"}),
     ),

@@ -2,190 +2,42 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, timedelta
-from math import isfinite
+from datetime import timedelta
 from typing import Final
 from uuid import UUID, uuid4
 
-from django.core.exceptions import ValidationError
-from django.core.validators import EmailValidator, URLValidator
+from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 from django.utils import timezone, translation
-from django.utils.formats import number_format
-from django.utils.translation import gettext, gettext_noop
 from django.utils.translation import gettext as _
 
-from forms.fields import HONEYPOT, Field
+from forms.answers import files_in, read_answers
+from forms.confirmation import is_due
+from forms.fields import HONEYPOT
 from forms.form_input import clean_locale
-from forms.models import FormSubmission
+from forms.models import ConfirmationState, FormSubmission, SubmissionFile
 from forms.queries import fields_of, find_form
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
-from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.privacy.person import Person
-from proofroom.core.validation import patterns
-from proofroom.core.validation.input_validation import MAX_INTEGER, is_one_line, reject_unstorable
 
-# Bounds the response to a request with many unknown fields.
-_MAX_REFUSALS: Final = 50
-_NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\Z", re.ASCII)
-_DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
-_PHONE: Final = re.compile(r"(?=.*\d)[-+0-9()./ #*xX]+\Z", re.ASCII)
-_CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_YES: Final = frozenset({"true", "on", "1", "yes"})
-_NO: Final = frozenset({"false", "off", "0", "no", ""})
-_email = EmailValidator()
-_url = URLValidator(schemes=["http", "https"])
-
-
-class InvalidAnswer(Exception):
-    """An invalid answer. The message contains `%(label)s` of the field."""
-
-    def __init__(self, sentence: str, number: int = 0) -> None:
-        super().__init__(sentence)
-        self.sentence, self.number = sentence, number
-
-    def of(self, label: str) -> str:
-        number = number_format(self.number, use_l10n=True, force_grouping=True)
-        return self.sentence % {"label": label, "number": number}
-
-
-def read_answers(fields: Sequence[Field], given: Mapping[str, Json]) -> JsonObject:
-    """Return the values to store by field name, without empty ones. Raises `RuleViolation` by name."""
-    reject_unstorable(given)
-    known = {field.name: field for field in fields}
-    strange = [name for name in given if name not in known][:_MAX_REFUSALS]
-    details: dict[str, list[str]] = {
-        name[:80]: [f"There is no field {name[:80]!r} in this form; known: {', '.join(known)}."]
-        for name in strange
-    }
-    values: JsonObject = {}
-    for field in fields:
-        answer = given.get(field.name)
-        try:
-            value = _READERS[field.type](
-                field, answer.strip() if isinstance(answer, str) else answer
-            )
-            # 0 is an answer, but a required checkbox must be checked.
-            if field.required and (value is None or value is False):
-                raise InvalidAnswer(gettext("%(label)s is required."))
-        except InvalidAnswer as fault:
-            details[field.name] = [fault.of(field.label)]
-        else:
-            if value is not None:
-                values[field.name] = value
-    if details:
-        details = dict(list(details.items())[:_MAX_REFUSALS])
-        raise RuleViolation(next(iter(details.values()))[0], details=details)
-    return values
-
-
-def _read_text(field: Field, given: Json) -> str | None:
-    if given is None or given == "":
-        return None
-    if not isinstance(given, str):
-        raise InvalidAnswer(gettext("%(label)s must be text."))
-    text = given.replace("\r\n", "\n").replace("\r", "\n")
-    if _CONTROL.search(text) if field.type == "textarea" else not is_one_line(text):
-        raise InvalidAnswer(
-            gettext("%(label)s must not contain control characters or line breaks.")
-        )
-    if len(text) > field.longest:
-        raise InvalidAnswer(
-            gettext("%(label)s can have at most %(number)s characters."), field.longest
-        )
-    if len(text) < (field.min_length or 0):
-        raise InvalidAnswer(
-            gettext("%(label)s needs at least %(number)s characters."), field.min_length or 0
-        )
-    if field.pattern and not patterns.matches(field.pattern, text):
-        raise InvalidAnswer(gettext("%(label)s does not match the required format."))
-    return text
-
-
-def _read_checked(check: Callable[[str], object], sentence: str) -> Callable[[Field, Json], Json]:
-    def read(field: Field, given: Json) -> Json:
-        text = _read_text(field, given)
-        if text is None:
-            return None
-        try:
-            check(text)
-        except ValidationError:
-            raise InvalidAnswer(gettext(sentence)) from None
-        return text
-
-    return read
-
-
-def _check_phone(text: str) -> None:
-    if not _PHONE.match(text):
-        raise ValidationError("no number")
-
-
-def _read_select(field: Field, given: Json) -> Json:
-    if given is None or given == "":
-        return None
-    if not isinstance(given, str) or given not in (field.options or ()):
-        raise InvalidAnswer(gettext("%(label)s must be one of the options."))
-    return given
-
-
-def _read_checkbox(field: Field, given: Json) -> Json:
-    if given is None:
-        return False
-    if isinstance(given, bool):
-        return given
-    if isinstance(given, str) and given.lower() in _YES | _NO:
-        return given.lower() in _YES
-    raise InvalidAnswer(gettext("%(label)s must be true or false."))
-
-
-def _read_number(field: Field, given: Json) -> Json:
-    if given is None or given == "":
-        return None
-    if isinstance(given, str) and _NUMBER.match(given):
-        number = float(given)
-        given = int(number) if number.is_integer() and abs(number) <= MAX_INTEGER else number
-    # bool is a subclass of int.
-    if isinstance(given, bool) or not isinstance(given, int | float):
-        raise InvalidAnswer(gettext("%(label)s must be a number."))
-    if not isfinite(given) or abs(given) > MAX_INTEGER:
-        raise InvalidAnswer(gettext("The number in %(label)s is too large or too small."))
-    return given
-
-
-def _read_date(field: Field, given: Json) -> Json:
-    if given is None or given == "":
-        return None
-    # fromisoformat() accepts other forms too, such as 20260131.
-    if isinstance(given, str) and _DATE.match(given):
-        try:
-            return date.fromisoformat(given).isoformat()
-        except ValueError:
-            pass
-    raise InvalidAnswer(gettext("%(label)s must be a date, such as 2026-01-31."))
-
-
-_READERS: Final[Mapping[str, Callable[[Field, Json], Json]]] = {
-    "text": _read_text,
-    "textarea": _read_text,
-    "email": _read_checked(_email, gettext_noop("%(label)s must be an email address.")),
-    "url": _read_checked(
-        _url, gettext_noop("%(label)s must be an address that starts with http:// or https://.")
-    ),
-    "tel": _read_checked(_check_phone, gettext_noop("%(label)s must be a phone number.")),
-    "select": _read_select,
-    "checkbox": _read_checkbox,
-    "number": _read_number,
-    "date": _read_date,
-}
-
-
+__all__ = [
+    "SubmissionReceipt",
+    "delete_submission",
+    "delete_with_events",
+    "find_submission",
+    "mask_submission",
+    "prune_submissions",
+    "read_answers",
+    "record_export",
+    "record_view",
+    "submit_form",
+]
 _BATCH_SIZE: Final = 500
 
 
@@ -206,10 +58,11 @@ def submit_form(
     values: Mapping[str, Json],
     actor: Actor,
     admit: Callable[[], None],
+    files: Mapping[str, UploadedFile] | None = None,
 ) -> SubmissionReceipt:
     """Store a submission. `admit` is called for a valid one, and may refuse it by raising.
 
-    Raises `NotFound`, or `RuleViolation` by field name, in the requested language.
+    `files` are by field name. Raises `NotFound`, or `RuleViolation` by field name, in the requested language.
     """
     language = clean_locale(locale)
     form = find_form(slug, language)
@@ -220,7 +73,7 @@ def submit_form(
         return replace(receipt, is_kept=False)
     given = {name: value for name, value in values.items() if name != HONEYPOT}
     with translation.override(language):
-        payload = read_answers(fields_of(form), given)
+        payload = read_answers(fields_of(form), given, files)
     # After the validation: invalid submissions do not count against the limit.
     admit()
     content: JsonObject = {"formSlug": form.slug, "submissionId": str(id_), "payload": payload}
@@ -229,13 +82,25 @@ def submit_form(
         # The first event is for webhooks and the log, the second one triggers agents.
         names = ("form.submitted", "form.submit")
         events = [outbox.record(name, actor=actor, payload=content) for name in names]
-        FormSubmission.objects.create(
+        row = FormSubmission.objects.create(
             pk=id_,
             form_slug=form.slug,
             locale=form.locale,
             payload=payload,
             event_ids=[event.pk for event in events],
             created_at=timezone.now(),
+            confirmation=ConfirmationState.DUE if is_due(form, payload) else ConfirmationState.NONE,
+        )
+        SubmissionFile.objects.bulk_create(
+            SubmissionFile(
+                id=answer["id"],
+                submission=row,
+                field=name,
+                media_type=answer["type"],
+                size=answer["size"],
+                content=file.open("rb").read(),
+            )
+            for name, answer, file in files_in(payload, files or {})
         )
     return receipt
 

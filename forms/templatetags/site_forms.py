@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django import template
 
-from forms.rendering import SiteField, SiteForm
+from forms.rendering import SiteField, SiteForm, SiteStep
 from proofroom_apps.website.form_submission import SubmissionResult
 
 register = template.Library()
@@ -20,9 +20,27 @@ class ShownField:
 
     field: SiteField
     id: str
-    value: str
+    values: tuple[str, ...]
     errors: tuple[str, ...]
     described_by: str
+
+    @property
+    def value(self) -> str:
+        return self.values[0] if self.values else ""
+
+    @property
+    def link(self) -> str:
+        """The id of the input that the summary of errors leads to: the first one of a group."""
+        return f"{self.id}-1" if self.field.is_group else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class ShownStep:
+    """A page of the form, numbered from 1."""
+
+    step: SiteStep
+    number: int
+    fields: Sequence[ShownField]
 
 
 @register.inclusion_tag("site/form.html", takes_context=True)
@@ -31,21 +49,25 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
     found = context.get("submission")
     # A page may have several forms; only the submitted one shows the result.
     submission = found if isinstance(found, SubmissionResult) and found.at == at else None
-    values: Mapping[str, str] = submission.values if submission else {}
-    fields = []
+    values: Mapping[str, Sequence[str]] = submission.values if submission else {}
+    shown: dict[str, ShownField] = {}
     for field in form.fields:
         id_ = f"form-{at}-{field.name}"
         errors = tuple(submission.errors.get(field.name, ())) if submission else ()
-        described = [f"{id_}-help"] if field.help else []
+        described = [f"{id_}-help"] if field.help or field.type == "file" else []
         described += [f"{id_}-error"] if errors else []
-        value = values.get(field.name, "")
-        fields.append(ShownField(field, id_, value, errors, " ".join(described)))
+        given = tuple(values.get(field.name, ()))
+        shown[field.name] = ShownField(field, id_, given, errors, " ".join(described))
     return {
         "form": form,
         "at": at,
-        "fields": fields,
+        "steps": [
+            ShownStep(step, number, [shown[field.name] for field in step.fields])
+            for number, step in enumerate(form.steps, 1)
+        ],
+        "has_steps": len(form.steps) > 1,
         "submission": submission,
-        "wrong": [field for field in fields if field.errors],
+        "wrong": [field for field in shown.values() if field.errors],
         "page_path": context.get("page_path", ""),
         "is_preview": context.get("is_preview", False),
         "is_uncounted": context.get("is_uncounted", False),

@@ -87,6 +87,7 @@ LEFT_OUT_TABLES: Final = {
     "content.TreeMove": WORK,
     "contenttypes.ContentType": MADE_AGAIN,
     "forms.FormSubmission": VISITORS,
+    "forms.SubmissionFile": VISITORS,
     "mcp_bridge.McpCall": SECRETS,
     "mcp_bridge.McpProcess": WORK,
     "mcp_bridge.McpToken": SECRETS,

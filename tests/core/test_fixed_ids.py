@@ -38,6 +38,7 @@ SUBSCRIBERS = {
     "content.posts.indirect_updates.follow_cause",
     "content.search_following.follow",
     "content.tree_moves.follow_tree",
+    "forms.confirmations.send_of_event",
     "notifications.notify.agent.batch",
     "notifications.notify.agent.budget",
     "notifications.notify.agent.run",

@@ -162,3 +162,11 @@ def parse_uuids(values: Iterable[object]) -> list[UUID]:
     """Return the distinct UUIDs among the values, in their order."""
     found = (id_ for value in values if (id_ := parse_uuid(value)) is not None)
     return list(dict.fromkeys(found))
+
+
+def clean_lines(text: str) -> str:
+    """Return text of several lines with plain line breaks. Raises `ValueError` for control characters."""
+    text = text.replace("\r\n", "\n").replace("\r", "\n")
+    if any(ord(char) < 32 and char not in "\n\t" for char in text):
+        raise ValueError(_("This must not contain control characters."))
+    return text

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from uuid import uuid4
 
-from forms.models import FormDefinition, FormSubmission
+from forms.models import FormDefinition, FormSubmission, SubmissionFile
+from forms.services.files import link_to
 from tests import make
 from tests.contract.endpoint import ALL, EDITORS, Endpoint, Names
 
@@ -13,7 +14,18 @@ def scene() -> Names:
     make.form("contact")
     make.form("newsletter")
     submission = make.submission("contact", email="a@example.com")
-    return {"slug": "contact", "submission_id": str(submission.pk)}
+    file = SubmissionFile.objects.create(
+        submission=submission, field="email", media_type="text/plain", size=2, content=b"Hi"
+    )
+    answer = {"id": str(file.pk), "filename": "a.txt", "type": "text/plain", "size": 2}
+    FormSubmission.objects.update(payload={"email": answer})
+    token = link_to(submission, str(file.pk)).partition("?token=")[2]
+    return {
+        "slug": "contact",
+        "submission_id": str(submission.pk),
+        "file_id": str(file.pk),
+        "token": token,
+    }
 
 
 def grow(number: int) -> None:
@@ -59,5 +71,10 @@ ENDPOINTS = [
     ),
     Endpoint("GET /api/forms/<slug>/submissions/<submission_id>", EDITORS),
     Endpoint("DELETE /api/forms/<slug>/submissions/<submission_id>", EDITORS),
+    Endpoint(
+        "GET /api/forms/<slug>/submissions/<submission_id>/files/<file_id>",
+        EDITORS,
+        query="?token=<token>",
+    ),
     Endpoint("GET /api/forms/<slug>/submissions/export", EDITORS, invalid=("?to=tomorrow", "to")),
 ]

@@ -80,7 +80,7 @@ LIVE: Final = frozenset(
         "proofroom_taxonomies.Term", "content.TreeMove", "content.UrlPattern", "contenttypes.ContentType",
         "proofroom_steps.Absence", "proofroom_steps.StepDecision", "proofroom_steps.StepRound",
         "proofroom_core.QueueFailure", "proofroom_core.ScheduledTask", "proofroom_core.Seal",
-        "forms.FormDefinition", "forms.FormSubmission",
+        "forms.FormDefinition", "forms.FormSubmission", "forms.SubmissionFile",
         "mcp_bridge.McpProcess",
         "mcp_bridge.McpToken", "oauth2_provider.AccessToken", "oauth2_provider.DeviceGrant", "oauth2_provider.Grant",
         "oauth2_provider.IDToken", "oauth2_provider.RefreshToken", "proofroom_oauth.OAuthClient",
