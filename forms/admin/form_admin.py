@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import count
 from typing import Final, cast
 
 from django import forms
+from django.conf import settings
 from django.contrib import admin, messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
-from django.urls import reverse
+from django.urls import URLPattern, path, reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from forms.fields import MAX_FIELDS, MAX_LENGTHS, SLUG_MAX
+from forms.admin.add_to_page import add_to_page_view
+from forms.admin.field_cards import BYTES_PER_MEGABYTE, KINDS, build_cards
+from forms.confirmation import TEXT_MAX
+from forms.fields import CHOICE_TYPES, FIELD_NAME_MAX, MAX_FIELDS, MAX_LENGTHS, SLUG_MAX
+from forms.file_types import FILE_KINDS
 from forms.form_input import FormInput, input_values
 from forms.models import FormDefinition, FormSubmission
 from forms.services.definitions import create_form, delete_form, update_form
@@ -26,68 +31,12 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.slugs import ascii_slug_of, numbered_slugs
-from proofroom.core.validation.form_fields import InputForm, with_label
+from proofroom.core.validation.form_fields import InputForm
 from proofroom.core.validation.input_validation import reject_unstorable
+from proofroom.core.validation.limits import LABEL_MAX
 
-KINDS: Final = {
-    "text": gettext_lazy("Single-line text"),
-    "textarea": gettext_lazy("Multi-line text"),
-    "email": gettext_lazy("Email address"),
-    "tel": gettext_lazy("Phone number"),
-    "url": gettext_lazy("Web address"),
-    "number": gettext_lazy("Number"),
-    "date": gettext_lazy("Date"),
-    "select": gettext_lazy("Dropdown"),
-    "checkbox": gettext_lazy("Checkbox"),
-}
-_LABELS: Final = {
-    "label": gettext_lazy("Label"),
-    "type": gettext_lazy("Type"),
-    "options": gettext_lazy("Options, one per line"),
-    "help": gettext_lazy("Help text"),
-    "name": gettext_lazy("Field name"),
-    "placeholder": gettext_lazy("Placeholder"),
-    "minLength": gettext_lazy("Minimum length"),
-    "maxLength": gettext_lazy("Maximum length"),
-    "pattern": gettext_lazy("Pattern"),
-}
 _TEXTS: Final = ("name", "label", "type", "placeholder", "help", "pattern")
 _NUMBERS: Final = ("minLength", "maxLength")
-
-
-@dataclass(frozen=True, slots=True)
-class FieldCard:
-    """A field on the page. `key` is part of its input names."""
-
-    key: int
-    field: JsonObject
-    errors: Sequence[str]
-    is_new: bool
-
-    @property
-    def kind(self) -> str:
-        return str(KINDS.get(self.type, self.type))
-
-    @property
-    def type(self) -> str:
-        return str(self.field.get("type", ""))
-
-    @property
-    def has_options(self) -> bool:
-        return self.type == "select"
-
-    @property
-    def has_lengths(self) -> bool:
-        return self.type in MAX_LENGTHS
-
-    @property
-    def has_pattern(self) -> bool:
-        return self.has_lengths and self.type != "textarea"
-
-    @property
-    def options(self) -> str:
-        options = self.field.get("options")
-        return "\n".join(map(str, options)) if isinstance(options, list) else ""
 
 
 def read_fields(data: QueryDict) -> Json:
@@ -100,7 +49,7 @@ def read_fields(data: QueryDict) -> Json:
     for key in data.getlist("row")[: MAX_FIELDS + 1]:
         field: JsonObject = {name: data.get(f"{name}-{key}", "").strip() for name in _TEXTS}
         field["required"] = data.get(f"required-{key}", "") in ("on", "true")
-        if field["type"] == "select":
+        if field["type"] in CHOICE_TYPES:
             lines = data.get(f"options-{key}", "").splitlines()
             field["options"] = [line.strip() for line in lines if line.strip()]
         for name in _NUMBERS:
@@ -109,14 +58,43 @@ def read_fields(data: QueryDict) -> Json:
             is_whole = number.isascii() and number.isdigit() and len(number) < 10
             field[name] = int(number) if is_whole else number
         # Lengths and patterns exist only for some types.
-        allowed = {"placeholder", "help"}
+        allowed = {"help"} if field["type"] == "step" else {"placeholder", "help"}
         if field["type"] in MAX_LENGTHS:
             allowed |= {*_NUMBERS} if field["type"] == "textarea" else {*_NUMBERS, "pattern"}
         for name in ("placeholder", "help", "pattern", *_NUMBERS):
             if field[name] == "" or name not in allowed:
                 del field[name]
+        if field["type"] == "file":
+            field |= _read_file_limits(data, key)
+        if condition := _read_condition(data, key):
+            field["showIf"] = condition
         fields.append(field)
     return fields
+
+
+def _read_file_limits(data: QueryDict, key: str) -> JsonObject:
+    found: JsonObject = {}
+    accept: list[Json] = [*data.getlist(f"accept-{key}")]
+    # None and all mean the same, so that types that are added later are accepted too.
+    if 0 < len(accept) < len(FILE_KINDS):
+        found["accept"] = accept
+    text = data.get(f"maxBytes-{key}", "").strip().replace(",", ".")
+    if text:
+        try:
+            found["maxBytes"] = max(1, round(float(text) * BYTES_PER_MEGABYTE))
+        except (ValueError, OverflowError):
+            found["maxBytes"] = text
+    return found
+
+
+def _read_condition(data: QueryDict, key: str) -> JsonObject:
+    names = {"field": "if-field", "operator": "if-operator", "value": "if-value"}
+    values = {name: data.get(f"{own}-{key}", "").strip() for name, own in names.items()}
+    if not values["field"]:
+        return {}
+    if values["operator"] in ("isEmpty", "isNotEmpty"):
+        values["value"] = ""
+    return {name: value for name, value in values.items() if value}
 
 
 def name_fields(questions: Json) -> Json:
@@ -168,7 +146,7 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
         if key == "consent":
             label = _("I agree that my details may be stored so that you can reply to me.")
             field = {"name": "consent", "label": label, "type": "checkbox", "required": True}
-        elif key == "select":
+        elif key in CHOICE_TYPES:
             field["options"] = [_("First"), _("Second")]
         return [*rows, field], _("Added at the end: %(name)s") % {"name": kind}
     place = int(key) if key.isascii() and key.isdigit() and len(key) < 4 else len(rows)
@@ -185,32 +163,6 @@ def apply_button(data: QueryDict) -> tuple[list[JsonObject], str]:
     if 0 <= other < len(rows):
         rows[place], rows[other] = rows[other], rows[place]
     return rows, ""
-
-
-def cards(
-    rows: Sequence[JsonObject], errors: Mapping[str, Sequence[str]], new: int | None
-) -> list[FieldCard]:
-    """Return the fields with their errors, which are keyed like `fields.0.label`."""
-    found = []
-    for place, row in enumerate(rows):
-        own = f"fields.{place}"
-        texts: list[str] = []
-        for key, sentences in errors.items():
-            if key != own and not key.startswith(f"{own}."):
-                continue
-            # Errors of a part are shown with the label on the card.
-            part = key.removeprefix(own).removeprefix(".")
-            label = str(_LABELS.get(part.partition(".")[0], ""))
-            if not label:
-                texts += sentences
-                continue
-            for text, sentence in zip(with_label(label, part, sentences), sentences, strict=True):
-                is_named = text != sentence
-                texts.append(
-                    text if is_named else _("%(label)s: %(text)s") % {"label": label, "text": text}
-                )
-        found.append(FieldCard(place, row, texts, place == new))
-    return found
 
 
 _MAX_JSON_SHOWN: Final = 100_000
@@ -230,7 +182,9 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
     others = FormDefinition.objects.filter(slug=row.slug).exclude(pk=row.pk).order_by("locale")
     may_read = may(request, "forms.submissions")
     return {
-        "cards": cards(rows, form.problems, len(rows) - 1 if is_new else None),
+        "cards": build_cards(rows, form.problems, len(rows) - 1 if is_new else None),
+        "addresses": [one for one in rows if one.get("type") == "email" and one.get("name")],
+        "has_email": settings.HAS_EMAIL,
         "json": json.dumps(rows, indent=2, ensure_ascii=False)[:_MAX_JSON_SHOWN],
         "problem": problem,
         "said": message,
@@ -248,6 +202,14 @@ def builder_context(request: HttpRequest, row: FormDefinition, form: RowsForm) -
     }
 
 
+_CONFIRMATION: Final = {
+    "confirmationField": "emailField",
+    "confirmationSubject": "subject",
+    "confirmationText": "text",
+}
+"""Names of the form's fields with the names of the API."""
+
+
 class ChangeDefinitionForm(InputForm, RowsForm):
     """Field names equal the API names, as in errors of the service, except `fields`, which Django forms use."""
 
@@ -256,10 +218,41 @@ class ChangeDefinitionForm(InputForm, RowsForm):
     rows_field = "questions"
     wire_name = "fields"
     questions = forms.Field(required=False, widget=forms.HiddenInput)
+    confirmationField = forms.CharField(required=False, max_length=FIELD_NAME_MAX)
+    confirmationSubject = forms.CharField(
+        label=gettext_lazy("Subject"), required=False, max_length=LABEL_MAX
+    )
+    confirmationText = forms.CharField(
+        label=gettext_lazy("Text"),
+        required=False,
+        max_length=TEXT_MAX,
+        widget=forms.Textarea(attrs={"rows": 6}),
+        help_text=gettext_lazy(
+            "{{name}} stands for the answer in the field “name”, {{answers}} for all answers."
+        ),
+    )
     version = forms.IntegerField(widget=forms.HiddenInput, min_value=1, max_value=2**31 - 1)
 
     def rows_sent(self, data: QueryDict) -> object:
         return name_fields(read_fields(data))
+
+    def visible_fields(self) -> list[forms.BoundField]:
+        # The confirmation has a card of its own.
+        return [field for field in super().visible_fields() if field.name not in _CONFIRMATION]
+
+    def confirmation_fields(self) -> list[forms.BoundField]:
+        return [self[name] for name in ("confirmationSubject", "confirmationText")]
+
+
+@contextmanager
+def _own_names() -> Iterator[None]:
+    """Show errors of the confirmation at the form's own fields."""
+    own = {f"confirmation.{key}": name for name, key in _CONFIRMATION.items()}
+    try:
+        yield
+    except RuleViolation as error:
+        details = {own.get(path, path): list(texts) for path, texts in error.details.items()}
+        raise RuleViolation(error.message, code=error.code, details=details) from None
 
 
 class NewDefinitionForm(InputForm):
@@ -307,6 +300,11 @@ class FormDefinitionAdmin(RedisplayAdmin[FormDefinition]):
     search_fields = ("title", "slug")
     ordering = ("slug", "locale")
 
+    def get_urls(self) -> list[URLPattern]:
+        view = self.admin_site.admin_view(add_to_page_view)
+        name = "forms_formdefinition_add_to_page"
+        return [path("<str:form_id>/add-to-page/", view, name=name), *super().get_urls()]
+
     @admin.display(description=gettext_lazy("Fields"))
     def number(self, form: FormDefinition) -> int:
         return len(form.fields)
@@ -332,7 +330,9 @@ class FormDefinitionAdmin(RedisplayAdmin[FormDefinition]):
         return HttpResponseRedirect(reverse("admin:forms_formdefinition_change", args=[made.pk]))
 
     def initial(self, row: FormDefinition) -> Mapping[str, object]:
-        return {**input_values(row), "version": row.version}
+        confirmation = row.confirmation or {}
+        own = {name: confirmation.get(key, "") for name, key in _CONFIRMATION.items()}
+        return {**input_values(row), **own, "version": row.version}
 
     def shown(
         self, request: HttpRequest, row: FormDefinition, form: forms.Form
@@ -343,7 +343,9 @@ class FormDefinitionAdmin(RedisplayAdmin[FormDefinition]):
         values = dict(form.cleaned_data)
         version = values.pop("version")
         values["fields"] = values.pop("questions")
-        with cast(ChangeDefinitionForm, form).service_errors_at_rows():
+        confirmation = {key: values.pop(name) for name, key in _CONFIRMATION.items()}
+        values["confirmation"] = confirmation if confirmation["emailField"] else None
+        with cast(ChangeDefinitionForm, form).service_errors_at_rows(), _own_names():
             update_form(
                 slug=row.slug,
                 locale=row.locale,

@@ -13,9 +13,11 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from forms.confirmation import format_answer
 from forms.form_input import is_slug
-from forms.models import FormDefinition, FormSubmission
+from forms.models import ConfirmationState, FormDefinition, FormSubmission
 from forms.queries import addresses_in, columns_of, titles_of_forms
+from forms.services.files import is_file, link_to
 from forms.services.submissions import delete_submission, record_view
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.labels import LabelFilter, LanguageFilter, language
@@ -24,6 +26,13 @@ from proofroom.core.admin.permissions import actor_of, may, require, service_err
 from proofroom.core.database.id_filters import find_by_id
 
 _MAX_BEGINNING = 100
+_CONFIRMATIONS = {
+    ConfirmationState.DUE: gettext_lazy("The confirmation email has not been sent yet."),
+    ConfirmationState.SENT: gettext_lazy("A confirmation email was sent."),
+    ConfirmationState.LIMITED: gettext_lazy(
+        "No confirmation email: too many went to this address or from this form."
+    ),
+}
 
 
 class FormFilter(LabelFilter):
@@ -62,7 +71,7 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
 
     @admin.display(description=gettext_lazy("Answers"))
     def beginning(self, row: FormSubmission) -> str:
-        text = " · ".join(_format_answer(value) for value in row.payload.values())
+        text = " · ".join(format_answer(value) for value in row.payload.values())
         return text if len(text) <= _MAX_BEGINNING else f"{text[:_MAX_BEGINNING]}…"
 
     def changelist_view(
@@ -95,8 +104,17 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
         context = {
             "row": row,
             "values": [
-                (labels[name], _format_answer(value)) for name, value in row.payload.items()
+                (
+                    labels[name],
+                    format_answer(value),
+                    link_to(row, str(value["id"]))
+                    if isinstance(value, dict) and is_file(value)
+                    else "",
+                )
+                for name, value in row.payload.items()
             ],
+            "has_files": any(is_file(value) for value in row.payload.values()),
+            "confirmation": _CONFIRMATIONS.get(row.confirmation, ""),
             "emails": addresses_in(row) if may(request, "privacy.manage") else {},
             "delete_url": reverse("admin:forms_formsubmission_delete", args=[row.pk]),
         }
@@ -126,13 +144,6 @@ class FormSubmissionAdmin(ListAdmin[FormSubmission]):
         }
         title = _("Delete submission of %(form)s") % {"form": _title_of(row)}
         return form_page(request, "admin/forms/confirm.html", FormSubmission, context, title=title)
-
-
-def _format_answer(value: object) -> str:
-    """Return an answer as text for people."""
-    if isinstance(value, bool):
-        return _("yes") if value else _("no")
-    return str(value)
 
 
 def _title_of(row: FormSubmission) -> str:

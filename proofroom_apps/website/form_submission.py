@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 class SubmissionResult:
     """The result of a form. `at` is the id of the form's module. Without errors and notice, the form was accepted.
 
-    `values` are the submitted values, several of checkboxes, `errors` are sentences by field name, `notice` is about the whole form.
+    `values` are the submitted values, several of checkboxes. `errors` are sentences by field name, `notice` is about
+    the whole form.
     """
 
     at: str

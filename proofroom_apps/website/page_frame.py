@@ -36,6 +36,7 @@ from proofroom.core.site_urls import PageLocation, home_path, paths_above, searc
 from proofroom.definitions import PostList, post_types
 from proofroom.definitions.listings import feed_path, list_path, list_title
 from proofroom_apps.menus.links import MenuItems, MenuLink, menu_links, menu_post_ids
+from proofroom_apps.menus.places import MENU_PLACES
 from proofroom_apps.website import navigation, queries
 from proofroom_apps.website.navigation import Alternate, Crumb, is_right_to_left
 
@@ -92,8 +93,6 @@ class SiteFrame:
     """Feed links of pages with this frame, by post type."""
 
 
-_MENUS: Final = ("main", "footer")
-"""The menus of the templates, which pages depend on even before they exist."""
 _NO_PATH: Final = "\x00"
 """A path that no page and no menu link has."""
 frames: Final[dict[str, SiteFrame]] = {}
@@ -196,7 +195,8 @@ def load_surroundings(
     )
     linked = load_linked_posts(asked)
     posts = {post.id: post for post in (*known, *linked.neighbours)}
-    add_cache_tags(*map(menu_tag, {*shown, *_MENUS}))
+    # Pages depend on the menus of their templates even before they exist.
+    add_cache_tags(*map(menu_tag, {*shown, *MENU_PLACES}))
     # Depend on missing posts too: creating one must invalidate the page.
     depend_on(
         *map(tag_of_path, {*paths, *paths_above(place)}),

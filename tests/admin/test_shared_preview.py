@@ -110,6 +110,14 @@ def test_the_pages_of_each_kind_are_listed(signed_in: SignedIn) -> None:
     assert titles(german) == {"German"}
     edit = client.get(CHANGE[Menu].format(only_menu.pk)).content.decode()
     assert "A change is visible on 2 published pages." in edit
+    assert "Header of every page in this language." in edit
+    # No template asks for this one.
+    Menu.objects.filter(pk=german.pk).update(slug="social")
+    unused = client.get(CHANGE[Menu].format(german.pk)).content.decode()
+    assert titles(german) == set()
+    assert "No published page shows this yet." in unused
+    assert "Header: set the slug to “main” and save." in unused
+    assert "/api/menus/by-slug/social?locale=de" in unused
 
 
 @pytest.mark.parametrize("number", [1, 60])

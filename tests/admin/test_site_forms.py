@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
+from content.models import Draft, PostModule
 from forms.models import FormDefinition, FormSubmission
 from tests import make
 from tests.admin.pages import fields
@@ -205,3 +206,107 @@ def test_a_translator_changes_and_deletes_nothing(signed_in: SignedIn) -> None:
         assert client.post(address, {"title": "x"}).status_code == 403
     assert FormDefinition.objects.get().version == 1
     assert FormSubmission.objects.count() == 1
+
+
+def test_the_new_kinds_are_built_with_their_cards(signed_in: SignedIn) -> None:
+    form = make.form(
+        fields=[
+            {"name": "email", "label": "Email", "type": "email"},
+            {"name": "kind", "label": "Kind", "type": "radio", "options": ["Job", "Other"]},
+        ]
+    )
+    client, address = signed_in(), f"{LIST}{form.pk}/change/"
+    rows: Any = fields(client.get(address))
+    for kind in ("step", "file", "checkboxes"):
+        rows = fields(client.post(address, {**rows, "do": f"add:{kind}"}))
+    step, file, days = rows["row"][2:]
+    rows |= {
+        f"label-{step}": "Your application",
+        f"if-field-{step}": "kind",
+        f"label-{file}": "CV",
+        f"accept-{file}": ["application/pdf"],
+        f"maxBytes-{file}": "1,5",
+        f"label-{days}": "Days",
+        f"options-{days}": "Mon\nTue",
+    }
+    # The comparison and the answer appear when the other field is chosen.
+    shaped = client.post(address, {**rows, "do": "preview"})
+    rows = fields(shaped)
+    assert re.findall(
+        r'<option value="(\w+)"[^>]*>(?:is|is not|is filled in|is empty)<', shaped.content.decode()
+    ) == [
+        "equals",
+        "notEquals",
+        "isNotEmpty",
+        "isEmpty",
+    ]
+    rows |= {
+        f"if-value-{step}": "Job",
+        "confirmationField": "email",
+        "confirmationSubject": "Thanks {{nobody}}",
+        "confirmationText": "{{answers}}",
+    }
+    wrong = client.post(address, {**rows, "do": "save"})
+    rows["confirmationSubject"] = "Thanks"
+
+    saved = client.post(address, {**rows, "do": "save"})
+
+    assert wrong.status_code == 422
+    assert "There is no field &#x27;nobody&#x27; in this form." in wrong.content.decode()
+    assert saved.status_code == 302, saved.content.decode()
+    form.refresh_from_db()
+    assert form.confirmation == {"emailField": "email", "subject": "Thanks", "text": "{{answers}}"}
+    assert form.fields[2:] == [
+        {
+            "name": "your_application",
+            "label": "Your application",
+            "type": "step",
+            "required": False,
+            "showIf": {"field": "kind", "operator": "equals", "value": "Job"},
+        },
+        {
+            "name": "cv",
+            "label": "CV",
+            "type": "file",
+            "required": False,
+            "accept": ["application/pdf"],
+            "maxBytes": 1_572_864,
+        },
+        {
+            "name": "days",
+            "label": "Days",
+            "type": "checkboxes",
+            "required": False,
+            "options": ["Mon", "Tue"],
+        },
+    ]
+
+
+def test_a_form_is_added_to_a_draft_at_once_and_to_a_live_page_in_review(
+    signed_in: SignedIn,
+) -> None:
+    form = make.form()
+    draft, live = (
+        make.post("Draft", type="page", status="draft"),
+        make.post("Live", type="page"),
+    )
+    client, address = signed_in(role="editor"), f"{LIST}{form.pk}/add-to-page/"
+
+    shown = client.get(address, {"q": "dra"}).content.decode()
+    at_once = client.post(address, {"page": str(draft.pk)})
+    in_review = client.post(address, {"page": str(live.pk)})
+    nowhere = client.post(address, {"page": "x"})
+
+    assert str(draft.pk) in shown
+    assert str(live.pk) not in shown
+    assert at_once["Location"] == f"/admin/content/post/{draft.pk}/change/"
+    assert in_review["Location"] == f"/admin/content/post/{live.pk}/review/?layer=review"
+    assert nowhere.status_code == 422
+    modules = [
+        (item.post_id, item.instance.props["form"])
+        for item in PostModule.objects.filter(instance__type="form")
+    ]
+    assert modules == [(draft.pk, "contact")]
+    staged = Draft.objects.get(post=live, layer="review").document["modules"][-1]
+    assert (staged["type"], staged["props"]["form"]) == ("form", "contact")
+    assert signed_in(role="translator").get(address).status_code == 403

@@ -276,6 +276,7 @@ def fill_everything() -> None:
         successMessage="Thanks",
         submitLabel="Go",
         redirectUrl="/thanks",
+        confirmation={"emailField": "email", "subject": "Thanks", "text": "{{answers}}"},
     )
     brief = make.brief(
         "Guides",

@@ -18,6 +18,7 @@ from proofroom.core.content_scope import Scoped
 from proofroom.shared_content.shared_types import SharedKind, SharedRow
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.places import MENU_PLACES
 
 MAX_OFFERED: Final = 20
 """Number of pages that the preview beside the form offers."""
@@ -33,7 +34,8 @@ def pages_showing(row: SharedRow, who: Scoped) -> QuerySet[Post]:
     elif isinstance(row, Term):
         posts = posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term=row)))
     elif isinstance(row, Menu):
-        posts = posts.filter(_in_locales_of(row))
+        # A menu that no template asks for is on no page.
+        posts = posts.filter(_in_locales_of(row)) if row.slug in MENU_PLACES else posts.none()
     published_first = Case(
         When(status=Status.PUBLISHED, then=Value(0)), default=Value(1), output_field=IntegerField()
     )

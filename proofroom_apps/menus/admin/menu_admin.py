@@ -47,6 +47,7 @@ from proofroom_apps.menus.items import MAX_MENU_DEPTH, MAX_MENU_ITEMS
 from proofroom_apps.menus.links import menu_post_ids, visible_links
 from proofroom_apps.menus.menu_fields import MenuChanges, NewMenu
 from proofroom_apps.menus.models import Menu
+from proofroom_apps.menus.places import MENU_PLACES
 from proofroom_apps.menus.services import change_menu, create_menu, delete_menu, edited_menu
 from proofroom_apps.menus.shared_kind import MenuKind
 
@@ -218,7 +219,21 @@ def tree_context(
         "words": words,
         "targets": targets(words, menu.locale, who),
         "links": visible_links(rows_to_items(rows), menu.locale),  # type: ignore[arg-type]  # rows make objects
+        **_place_context(menu),
         "siblings": Menu.objects.filter(slug=menu.slug).exclude(pk=menu.pk).order_by("locale"),
+    }
+
+
+def _place_context(menu: Menu) -> dict[str, object]:
+    """Return where pages show the menu, or how to get it there. One query if no page shows it."""
+    place = MENU_PLACES.get(menu.slug)
+    if place is not None:
+        return {"place": place}
+    there = Menu.objects.filter(slug__in=MENU_PLACES, locale=menu.locale)
+    by_slug = {other.slug: other for other in there}
+    return {
+        "places": [(slug, name, by_slug.get(slug)) for slug, name in MENU_PLACES.items()],
+        "api_address": f"/api/menus/by-slug/{menu.slug}?locale={menu.locale}",
     }
 
 

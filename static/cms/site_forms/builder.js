@@ -15,6 +15,25 @@ function value(card, name) {
   return NUMBERS.includes(name) && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
+function condition(card) {
+  const found = { field: value(card, "if-field"), operator: value(card, "if-operator"), value: value(card, "if-value") };
+  if (!found.field) return undefined;
+  if (["isEmpty", "isNotEmpty"].includes(found.operator)) delete found.value;
+  return found;
+}
+
+function fileLimits(card) {
+  const boxes = [...card.querySelectorAll("[data-part=accept]")];
+  const accept = boxes.filter((box) => box.checked).map((box) => box.value);
+  const megabytes = value(card, "maxBytes");
+  const bytes = Math.max(1, Math.round(Number(megabytes?.replace(",", ".")) * 1024 * 1024));
+  return {
+    // None and all mean the same, so that types that are added later are accepted too.
+    accept: accept.length === 0 || accept.length === boxes.length ? undefined : accept,
+    maxBytes: megabytes === undefined || Number.isFinite(bytes) ? bytes || undefined : megabytes,
+  };
+}
+
 function read() {
   const names = ["name", "label", "type", "required", "options", "placeholder", "help", "pattern", ...NUMBERS];
   const cards = [...form.querySelectorAll("[data-card]")];
@@ -22,11 +41,13 @@ function read() {
   // shows the old inputs, so remove those values.
   return JSON.stringify(cards.map((card) => {
     const field = Object.fromEntries(names.map((name) => [name, value(card, name)]));
-    if (field.type === "select") field.options ??= [""];
+    if (["select", "radio", "checkboxes"].includes(field.type)) field.options ??= [""];
     else delete field.options;
     if (!["text", "email", "textarea", "tel", "url"].includes(field.type)) for (const name of NUMBERS) delete field[name];
     if (!["text", "email", "tel", "url"].includes(field.type)) delete field.pattern;
-    return field;
+    if (field.type === "file") Object.assign(field, fileLimits(card));
+    if (field.type === "step") { field.required = false; delete field.placeholder; }
+    return { ...field, showIf: condition(card) };
   }));
 }
 
