@@ -115,7 +115,7 @@ def test_the_pages_of_each_kind_are_listed(signed_in: SignedIn) -> None:
     Menu.objects.filter(pk=german.pk).update(slug="social")
     unused = client.get(CHANGE[Menu].format(german.pk)).content.decode()
     assert titles(german) == set()
-    assert "No published page shows this yet." in unused
+    assert "No page of this site shows this menu." in unused
     assert "Header: set the slug to “main” and save." in unused
     assert "/api/menus/by-slug/social?locale=de" in unused
 

@@ -91,3 +91,101 @@ def test_a_form_is_counted_once_its_visitor_agreed_to_be(open_page: Any, setting
     visitor.get_by_role("button", name="Visit counting").click()
     visitor.get_by_role("button", name="No").click()
     assert send() == 1
+
+
+STEPS: list[Any] = [
+    {"name": "email", "label": "Email", "type": "email", "required": True},
+    {
+        "name": "kind",
+        "label": "Kind",
+        "type": "radio",
+        "options": ["Job", "Other"],
+        "required": True,
+    },
+    {
+        "name": "apply",
+        "label": "Your application",
+        "type": "step",
+        "showIf": {"field": "kind", "operator": "equals", "value": "Job"},
+    },
+    {
+        "name": "days",
+        "label": "Days",
+        "type": "checkboxes",
+        "options": ["Mon", "Tue", "Wed"],
+        "required": True,
+    },
+    {
+        "name": "why",
+        "label": "Reason",
+        "type": "text",
+        "required": True,
+        "showIf": {"field": "days", "operator": "contains", "value": "Tue"},
+    },
+    {
+        "name": "cv",
+        "label": "CV",
+        "type": "file",
+        "accept": [".pdf"],
+        "showIf": {"field": "days", "operator": "isNotEmpty"},
+    },
+    {"name": "end", "label": "Last words", "type": "step"},
+    {"name": "code", "label": "Code", "type": "text", "pattern": "[A-Z]{2}"},
+    {"name": "note", "label": "Note", "type": "textarea"},
+]
+
+
+def test_a_form_in_steps_follows_the_answers(open_page: Any) -> None:
+    from forms.models import FormSubmission
+
+    home()
+    make.form(fields=STEPS)
+    with_modules(page("Contact"), [("form", {"form": "contact"})])
+    visitor = open_page(None, width=390)
+    visitor.goto("/contact")
+    progress, keys = visitor.locator(".form-progress"), visitor.keyboard
+    expect(progress).to_have_text("Step 1 of 2")
+    # The browser's own check holds the visitor at an empty field.
+    visitor.get_by_role("button", name="Continue").click()
+    expect(visitor.get_by_label("Email")).to_be_focused()
+    visitor.get_by_label("Email").fill("ada@example.com")
+    visitor.get_by_label("Job").check()
+    expect(progress).to_have_text("Step 1 of 3")
+    visitor.get_by_label("Email").press("Enter")
+    expect(visitor.locator("legend", has_text="Your application")).to_be_focused()
+    expect(visitor.get_by_label("Reason")).to_be_hidden()
+    visitor.get_by_label("Tue").check()
+    visitor.get_by_label("Reason").fill("x")
+    assert serious(visitor) == []
+    visitor.get_by_label("CV").set_input_files(
+        {"name": "cv.pdf", "mimeType": "application/pdf", "buffer": b"%PDF-1.7 x"}
+    )
+    visitor.get_by_role("button", name="Continue").click()
+    expect(progress).to_have_text("Step 3 of 3")
+    visitor.get_by_role("button", name="Back").click()
+    visitor.get_by_label("Tue").uncheck()
+    visitor.get_by_label("Mon").check()
+    keys.press("Enter")
+    visitor.get_by_label("Note").fill("Hello")
+    # The server refuses what the browser would let pass, and the page opens at the step with the error.
+    visitor.locator("[name=email]").evaluate("input => { input.value = 'ada@example' }")
+    visitor.get_by_role("button", name="Send").click()
+    summary = visitor.get_by_role("alert")
+    expect(summary.get_by_role("link")).to_have_text("Email must be an email address.")
+    expect(progress).to_have_text("Step 1 of 3")
+    visitor.get_by_role("button", name="Continue").click()
+    summary.get_by_role("link").click()
+    expect(visitor.get_by_label("Email")).to_be_focused()
+    keys.press("ControlOrMeta+a")
+    keys.type("ada@example.com")
+    for _ in range(2):
+        visitor.get_by_role("button", name="Continue").click()
+    visitor.get_by_role("button", name="Send").click()
+
+    visitor.wait_for_url("**/contact?sent=*")
+    assert FormSubmission.objects.get().payload == {
+        "email": "ada@example.com",
+        "kind": "Job",
+        "days": ["Mon"],
+        "note": "Hello",
+    }
