@@ -120,8 +120,11 @@ export class Client<S extends AnySite> {
     return this.send<A>("GET", path, query);
   }
 
-  /** Sends a form. Throws a `ProofroomError` with sentences by field where it is refused. */
-  submit(slug: string, values: Record<string, unknown>): Promise<unknown> {
+  /**
+   * Sends a form, with files as `FormData`: `client.submit("contact", new FormData(form))`. Throws a
+   * `ProofroomError` with sentences by field where it is refused.
+   */
+  submit(slug: string, values: Record<string, unknown> | FormData): Promise<unknown> {
     return this.send("POST", `/api/forms/${encodeURIComponent(slug)}/submit`, {}, values);
   }
 
@@ -135,13 +138,15 @@ export class Client<S extends AnySite> {
     const headers: Record<string, string> = { Accept: "application/json" };
     if (preview) headers["Authorization"] = `Preview ${preview.token}`;
     else if (token) headers["Authorization"] = `Bearer ${token}`;
-    if (body !== undefined) headers["Content-Type"] = "application/json";
+    // For FormData, fetch writes the header itself, with the boundary.
+    const isForm = body instanceof FormData;
+    if (body !== undefined && !isForm) headers["Content-Type"] = "application/json";
     const ask = this.options.fetch ?? fetch;
     for (let attempt = 0; ; attempt++) {
       const answer = await ask(address, {
         method,
         headers,
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
         ...(preview ? { cache: "no-store" as const } : {}),
       });
       if (answer.ok) return (await answer.json()) as A;

@@ -145,3 +145,18 @@ test("a form is sent as JSON", async () => {
 
   assert.deepEqual([asked[0]!.method, asked[0]!.path, asked[0]!.body], ["POST", "/api/forms/contact/submit", { name: "Ada" }]);
 });
+
+test("a form with files is sent as FormData, without a header that lacks the boundary", async () => {
+  const sent: RequestInit[] = [];
+  const values = new FormData();
+  values.append("cv", new Blob(["%PDF-1.7"]), "cv.pdf");
+  const fetch = async (_address: unknown, init?: RequestInit) => {
+    sent.push(init!);
+    return new Response("{}", { status: 201 });
+  };
+
+  await createClient<Site>({ baseUrl, fetch }).submit("contact", values);
+
+  assert.equal(sent[0]!.body, values);
+  assert.deepEqual(Object.keys(sent[0]!.headers!), ["Accept"]);
+});
