@@ -121,7 +121,7 @@ export class Client<S extends AnySite> {
   }
 
   /**
-   * Sends a form, with files as `FormData`: `client.submit("contact", new FormData(form))`. Throws a
+   * Sends a form, with files as `FormData`: `cms.submit("contact", new FormData(form))`. Throws a
    * `ProofroomError` with sentences by field where it is refused.
    */
   submit(slug: string, values: Record<string, unknown> | FormData): Promise<unknown> {
