@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import Final
 from uuid import UUID
 
 from django.db.models import Case, IntegerField, QuerySet, Value, When
@@ -19,7 +20,7 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.definitions import allowed_modules, post_types
 
-MODULE: str = "form"
+MODULE: Final = "form"
 
 
 def pages_for_form(form: FormDefinition, actor: Actor) -> QuerySet[Post]:

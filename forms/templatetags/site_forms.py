@@ -61,6 +61,8 @@ def site_form(context: template.Context, form: SiteForm, at: str) -> dict[str, A
     return {
         "form": form,
         "at": at,
+        # For templates of a site that show all fields on one page.
+        "fields": [*shown.values()],
         "steps": [
             ShownStep(step, number, [shown[field.name] for field in step.fields])
             for number, step in enumerate(form.steps, 1)
