@@ -48,6 +48,7 @@ _COLUMN_TYPES: Final[Mapping[FieldKind, tuple[type[models.Field[Any, Any]], ...]
     "post-reference": (models.ForeignKey,),
     "number": (models.IntegerField,),
     "moment": (models.DateTimeField,),
+    "people": (models.JSONField,),
 }
 _TEXT_FILTERS: Final = (
     "(?:linebreaks|linebreaksbr|striptags|safe|escape|force_escape|urlize"

@@ -206,6 +206,8 @@ KINDS = (
     EventKind(
         "post.variation.stopped", "Variation stopped", _VIEW, is_live=True, effect=_variation
     ),
+    EventKind("post.locked", "Page locked", _VIEW),
+    EventKind("post.unlocked", "Page unlocked", _VIEW),
     EventKind("post.exported", "Post exported", _VIEW),
     EventKind("content.changed", "Content changed", _VIEW, is_live=True, effect=_shared),
     EventKind(

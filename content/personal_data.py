@@ -114,15 +114,16 @@ KINDS: Final = (
     MarkAuthors("content.rejections", "content.RejectedChange", "proposal", "marks"),
     TableKind(
         "content.posts",
-        gettext_lazy("Posts that this person created"),
+        gettext_lazy("Posts that this person created or is an author of"),
         Table(
             "content.Post",
             ("title", "type", "locale", "status", "created_at", "published_at"),
             owners=("author",),
         ),
+        Table("content.PostAuthor", ("post_id",), owners=("user",)),
         erasure=Erasure.KEPT,
         reason=gettext_lazy(
-            "Posts stay under “Former member”. The site shows no names of accounts to visitors."
+            "Posts stay under “Former member”. The name that readers saw is deleted with the account."
         ),
     ),
     TableKind(
@@ -190,10 +191,13 @@ KINDS: Final = (
     ),
     TableKind(
         "content.settings",
-        gettext_lazy("Drafts, URL patterns and moves that this person changed last"),
+        gettext_lazy(
+            "Drafts, URL patterns and moves that this person changed last, and locked pages"
+        ),
         Table("content.Draft", ("post_id", "layer", "updated_at"), owners=("updated_by",)),
         Table("content.UrlPattern", ("type", "locale", "updated_at"), owners=("changed_by",)),
         Table("content.TreeMove", ("post_id", "created_at"), owners=("changed_by",)),
+        Table("content.Post", ("title", "locked_until"), owners=("locked_by",)),
         erasure=Erasure.KEPT,
         reason=gettext_lazy("They refer to the account without its name."),
     ),
@@ -214,7 +218,7 @@ KINDS: Final = (
             "content.Post",
             ("title", "type", "locale", "path"),
             texts=(
-                *("title", "excerpt", "meta_title", "meta_description"),
+                *("title", "excerpt", "meta_title", "meta_description", "byline"),
                 *("custom_fields", "jsonld_overrides"),
             ),
         ),

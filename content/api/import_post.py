@@ -35,12 +35,12 @@ class _ImportedPost(Body):
 if TYPE_CHECKING:
     ImportedFields = _ImportedPost
 else:
-    _SHAPES = {"json": dict[str, Any], "number": int}
+    _SHAPES = {"json": dict[str, Any], "number": int, "people": list[int]}
     ImportedFields = create_model(
         "ImportedFields",
         __base__=_ImportedPost,
         __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft. "
-        "`publishedAt` is kept where you may publish.",
+        "`publishedAt` is kept where you may publish. `authors` are not looked at: you are the author.",
         **{
             field.column: (_SHAPES.get(field.kind, Words) | None, None)
             for field in POST_FIELDS.values()

@@ -14,7 +14,14 @@ from typing_extensions import TypedDict
 
 from content.api.common_answers import StatusText
 from content.api.module_entries import MOST, ModuleEntry
-from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SLUG_MAX, TITLE_MAX, PostField
+from content.document.post_fields import (
+    LISTED_FIELDS,
+    MAX_ID,
+    POST_FIELDS,
+    SLUG_MAX,
+    TITLE_MAX,
+    PostField,
+)
 from content.models import Status
 from content.presenters.posts import (
     DeliveredModuleAnswer,
@@ -47,6 +54,11 @@ LIVE_PARAMETERS: Final = [
 LIST_PARAMETERS: Final = [
     *LIVE_PARAMETERS,
     query_parameter("status", "Status.", choice_schema(*Status.values)),
+    query_parameter(
+        "author",
+        "The ID of an account: posts that name it as author.",
+        {"type": "integer", "minimum": 1, "maximum": MAX_ID},
+    ),
     query_parameter("hasReview", "Whether something waits in Review.", _BOOLEAN),
     query_parameter("hasAiReview", "Whether something waits in AI Review.", _BOOLEAN),
 ]
@@ -73,6 +85,7 @@ _TYPES: Final[dict[str, Any]] = {
     "post-reference": UUID,
     "moment": datetime,
     "number": int,
+    "people": list[int],
 }
 """Python types of field kinds that are not text."""
 _ORDER_MAX: Final = 1_000_000
@@ -209,11 +222,21 @@ class LivePostFields(PublishedPostFields):
     translations: list[TranslationAnswer]
 
 
+class PageLockAnswer(TypedDict):
+    """A lock of a page: until this time, others cannot change the post."""
+
+    by: Person
+    until: datetime
+
+
 class PostAnswer(LivePostFields, _OwnFields):
     """A post with its modules in every layer."""
 
     version: Version
-    author: Person | None
+    author: Annotated[Person | None, Field(description="Who created the post.")]
+    lock: Annotated[
+        PageLockAnswer | None, Field(description="Set while only one person may change the post.")
+    ]
     modules: list[ModuleAnswer]
     variationOf: Annotated[
         UUID | None, Field(description="The post that this one is a variation of.")

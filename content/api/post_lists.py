@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from decimal import Decimal
 from uuid import UUID
 
 import django_filters
@@ -11,6 +12,7 @@ from django.conf import settings
 from django.db.models import QuerySet
 
 from content import presenters
+from content.document.post_fields import MAX_ID
 from content.models import Layer, Post, Status
 from content.presenters.delivered_texts import StoredContent, TextFormat, present_stored
 from content.store import post_queries, search
@@ -68,12 +70,18 @@ class ManagedPostFilter(PublicPostFilter):
 
     fallback = None  # of published posts only
     status = django_filters.ChoiceFilter(choices=Status.choices)
+    author = django_filters.NumberFilter(
+        method="by_author", min_value=1, max_value=MAX_ID, decimal_places=0
+    )
     hasReview = django_filters.ChoiceFilter(  # the API name
         choices=[("true", "true"), ("false", "false")], method="by_layer"
     )
     hasAiReview = django_filters.ChoiceFilter(
         choices=[("true", "true"), ("false", "false")], method="by_layer"
     )
+
+    def by_author(self, posts: QuerySet[Post], name: str, value: Decimal) -> QuerySet[Post]:
+        return post_queries.filter_by_author(posts, int(value))
 
     def by_layer(self, posts: QuerySet[Post], name: str, value: str) -> QuerySet[Post]:
         layer = Layer.REVIEW if name == "hasReview" else Layer.AI_REVIEW

@@ -17,6 +17,7 @@ GlobalModuleViewSet = LazyViewSet("content.api.global_modules.GlobalModuleViewSe
 ImportViewSet = LazyViewSet("content.api.import_post.ImportViewSet")
 ModuleGroupViewSet = LazyViewSet("content.api.module_groups.ModuleGroupViewSet")
 ModuleViewSet = LazyViewSet("content.api.modules.ModuleViewSet")
+PageLockViewSet = LazyViewSet("content.api.page_locks.PageLockViewSet")
 PostCheckViewSet = LazyViewSet("content.api.post_checks.PostCheckViewSet")
 PostViewSet = LazyViewSet("content.api.posts.PostViewSet")
 TrashViewSet = LazyViewSet("content.api.posts.TrashViewSet")
@@ -103,6 +104,7 @@ urlpatterns = [
     path(f"{post}/review/reject", ReviewViewSet.as_view({"post": "reject_review"})),
     path(f"{post}/ai-review/submit", ReviewViewSet.as_view({"post": "submit"})),
     path(f"{post}/ai-review/reject", ReviewViewSet.as_view({"post": "reject_ai_review"})),
+    path(f"{post}/lock", PageLockViewSet.as_view({"post": "create", "delete": "destroy"})),
     path(f"{post}/checks", PostCheckViewSet.as_view({"get": "retrieve"})),
     path(f"{post}/revisions", RevisionViewSet.as_view({"get": "list"})),
     path(f"{post}/revisions/compare", RevisionViewSet.as_view({"get": "compare"})),

@@ -20,11 +20,13 @@ from content.document.document import (
     ModuleDocument,
     PostDocument,
 )
-from content.document.post_fields import POST_FIELDS
+from content.document.post_fields import AUTHORS, POST_FIELDS
 from content.models import Post
 from content.rules.check import clean_changes
 from content.rules.modules import MODULES_MAX
-from content.store.post_repository import fields_of
+from content.store.post_repository import authors_of, fields_of
+from proofroom.archive.export import Export
+from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.rows import Id
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject
@@ -40,7 +42,7 @@ from proofroom.definitions.undefined_values import (
 _SITE: Final = "{site}"
 """Placeholder for the site's address, which differs between installations."""
 LOST_REFERENCES: Final = frozenset(
-    {"unknown_media", "unknown_post", "unknown_term", "unknown_form"}
+    {"unknown_author", "unknown_media", "unknown_post", "unknown_term", "unknown_form"}
 )
 """Codes of missing references that an import accepts, because content may outlive the objects it refers to."""
 
@@ -68,8 +70,13 @@ class _Document(BaseModel):
     modules: list[_Module] = Field(max_length=MODULES_MAX)
 
 
-def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") -> PostDocument:
-    """Parse a document of an archive, optionally of this type and locale. Raises `RuleViolation` if it is invalid."""
+def read_document(
+    value: Mapping[str, Json], job: ArchiveImport, type_: str = "", locale: str = ""
+) -> PostDocument:
+    """Parse a document of an archive, optionally of this type and locale. Raises `RuleViolation` if it is invalid.
+
+    Authors without an account here are left out.
+    """
     try:
         _Document.model_validate(value)
     except ValidationError as error:
@@ -79,12 +86,17 @@ def read_document(value: Mapping[str, Json], type_: str = "", locale: str = "") 
     if unknown:
         name = min(unknown)[:80]
         raise invalid(name, _("There is no post field named %(name)r.") % {"name": name})
-    known = isinstance(post.get("type"), str) and isinstance(post.get("locale"), str)
-    if not known or not isinstance(post.get("customFields"), dict):
+    is_named = isinstance(post.get("type"), str) and isinstance(post.get("locale"), str)
+    if not is_named or not isinstance(post.get("customFields"), dict):
         raise invalid("post", _("A document needs a type, a locale and customFields."))
     if type_ and (post["type"], post["locale"]) != (type_, locale):
         raise invalid("post", _("The document has another type or language than its post."))
     document = PostDocument.from_json({**value, "schemaVersion": SCHEMA_VERSION})
+    people = document.fields[AUTHORS]
+    if not isinstance(people, list) or not all(isinstance(one, str) for one in people):
+        raise invalid(AUTHORS, _("A field has a value that cannot be stored."))
+    known = [id_ for one in people if (id_ := job.person(str(one))) is not None]
+    document = document.with_fields({AUTHORS: [*known]})
     address = document.fields.get("canonicalUrl")
     if isinstance(address, str) and address.startswith(_SITE):
         here = settings.SITE_URL + address.removeprefix(_SITE)
@@ -96,7 +108,7 @@ def require_kinds(document: PostDocument) -> None:
     """Raise `RuleViolation` if a value's type doesn't fit its database column."""
     for name, field in POST_FIELDS.items():
         value = document.fields.get(name)
-        if value is None or field.kind in ("json", "media", "post-reference"):
+        if value is None or field.kind in ("json", "media", "post-reference", "people"):
             continue
         try:
             # Not `isinstance`, because True and False are integers.
@@ -110,8 +122,10 @@ def require_kinds(document: PostDocument) -> None:
             raise invalid(name, _("A field has a value that cannot be stored."))
 
 
-def document_row(document: PostDocument) -> JsonObject:
-    """Return the document in archive format."""
+def document_row(document: PostDocument, export: Export) -> JsonObject:
+    """Return the document in archive format, with references in place of the ids of accounts."""
+    people = [export.person(id_) for id_ in authors_of(document)]
+    document = document.with_fields({AUTHORS: [one for one in people if one is not None]})
     address = document.fields.get("canonicalUrl")
     # With a slash, so that another host that begins with the same name doesn't match.
     if isinstance(address, str) and (address + "/").startswith(settings.SITE_URL + "/"):

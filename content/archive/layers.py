@@ -103,8 +103,8 @@ class DraftArchive(ArchiveKind[DraftRow]):
         for row in rows:
             post = posts[UUID(row.post)]
             try:
-                base = read_document(row.base, post.type, post.locale)
-                document = read_document(row.document, post.type, post.locale)
+                base = read_document(row.base, job, post.type, post.locale)
+                document = read_document(row.document, job, post.type, post.locale)
                 _require_marks_of(diff(base, document).paths, row.marks)
             except CmsError as error:
                 raise refused(DRAFTS, post.title, error) from error
@@ -147,7 +147,7 @@ class DraftArchive(ArchiveKind[DraftRow]):
             draft = here.get((row.post, row.layer))
             stored = draft.document if draft is not None else None
             same = stored is not None and is_same(
-                PostDocument.from_json(stored), read_document(row.document)
+                PostDocument.from_json(stored), read_document(row.document, job)
             )
             job.tell(
                 DRAFTS,
@@ -196,9 +196,11 @@ def _draft_row(draft: Draft, export: Export) -> JsonObject:
         "post": str(draft.post_id),
         "layer": draft.layer,
         "version": draft.version,
-        "base": document_row(PostDocument.from_json(cast("Mapping[str, Json]", draft.base))),
+        "base": document_row(
+            PostDocument.from_json(cast("Mapping[str, Json]", draft.base)), export
+        ),
         "document": document_row(
-            PostDocument.from_json(cast("Mapping[str, Json]", draft.document))
+            PostDocument.from_json(cast("Mapping[str, Json]", draft.document)), export
         ),
         "marks": marks,
         "updatedBy": export.person(draft.updated_by_id),
@@ -251,7 +253,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
                         "post": str(revision.post_id),
                         "version": revision.version,
                         "reason": revision.reason,
-                        "document": document_row(PostDocument.from_json(revision.document)),
+                        "document": document_row(PostDocument.from_json(revision.document), export),
                         "changedPaths": revision.changed_paths,
                         "note": revision.note,
                         "by": export.person(revision.by_id),
@@ -274,7 +276,7 @@ class RevisionArchive(ArchiveKind[RevisionRow]):
         made = []
         for row in rows:
             try:
-                document = read_document(row.document)
+                document = read_document(row.document, job)
             except CmsError as error:
                 raise refused(REVISIONS, row.id, error) from error
             made.append(

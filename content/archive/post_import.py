@@ -31,6 +31,7 @@ from content.models import (
     Layer,
     ModuleInstance,
     Post,
+    PostAuthor,
     PostModule,
     PostTerm,
     Revision,
@@ -179,6 +180,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     terms: list[PostTerm] = []
+    authors: list[PostAuthor] = []
     origins: list[CopyOrigin] = []
     named = {str((row.document.get("post") or {}).get("featuredMediaId")) for row in rows}
     known = {value for value in named if parse_uuid(value) is not None}
@@ -197,6 +199,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
         instances += own[0]
         places += own[1]
         terms += own[2]
+        authors += own[3]
         if row.origin is not None:
             origins.append(CopyOrigin(post=post, **row.origin.model_dump()))
         job.created[NAME].add(row.id)
@@ -211,6 +214,7 @@ def insert_posts(rows: Sequence[ArchivedPost], job: ArchiveImport) -> None:
     ModuleInstance.objects.bulk_create(instances, batch_size=500)
     PostModule.objects.bulk_create(places, batch_size=500)
     PostTerm.objects.bulk_create(terms, batch_size=500)
+    PostAuthor.objects.bulk_create(authors, batch_size=500)
     CopyOrigin.objects.bulk_create(origins, batch_size=500)
 
 
@@ -219,7 +223,7 @@ def _new_post(
 ) -> tuple[Post, PostDocument]:
     find_post_type(row.type)
     require_site_language(row.locale)
-    document = read_document(row.document, row.type, row.locale)
+    document = read_document(row.document, job, row.type, row.locale)
     require_kinds(document)
     require_names(document)
     picture = document.fields.get("featuredMediaId")
@@ -427,7 +431,7 @@ def apply_archived_post(
         job.leave_out(NAME, post.title, row.id, sentence)
         return
     try:
-        archived = adopt_modules(read_document(row.document, row.type, row.locale), live)
+        archived = adopt_modules(read_document(row.document, job, row.type, row.locale), live)
         archived = keep_missing_fields(archived, row.document, live)
     except RuleViolation as error:
         raise refused(NAME, post.title, error) from error

@@ -203,7 +203,7 @@ def _row(
         "id": str(post.pk),
         "type": post.type,
         "locale": post.locale,
-        "document": document_row(document),
+        "document": document_row(document, export),
         "status": post.status,
         "createdAt": format_moment(post.created_at),
         "updatedAt": format_moment(post.updated_at),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, cast
 
-from content.document.post_fields import POST_FIELDS
+from content.document.post_fields import AUTHORS, POST_FIELDS
 from proofroom.core.json import Json, JsonObject
 
 SCHEMA_VERSION: Final = 1
@@ -159,6 +159,8 @@ class PostDocument:
             )
         post = cast("Mapping[str, Json]", value["post"])
         fields: JsonObject = {name: post.get(name) for name in FIELD_NAMES}
+        # Documents from before the field was added.
+        fields[AUTHORS] = post.get(AUTHORS) or []
         custom = cast("Mapping[str, Json]", post.get("customFields") or {})
         fields |= {CUSTOM_PREFIX + name: item for name, item in custom.items()}
         modules = cast("Sequence[Mapping[str, Json]]", value.get("modules") or ())

@@ -22,10 +22,15 @@ from proofroom.core.validation.limits import URL_MAX
 TITLE_MAX: Final = 300
 SLUG_MAX: Final = 200
 EXCERPT_MAX: Final = 2000
+BYLINE_MAX: Final = 200
+AUTHORS_MAX: Final = 20
+"""Maximum number of authors of a post."""
 META_MAX: Final = 500
+MAX_ID: Final = 2**31 - 1
+"""Largest ID of an account that is accepted."""
 
 FieldKind = Literal[
-    "text", "textarea", "url", "json", "media", "post-reference", "number", "moment"
+    "text", "textarea", "url", "json", "media", "post-reference", "number", "moment", "people"
 ]  # fmt: skip
 FieldFormat = Literal["", "slug", "canonical", "robots", "structured-data"]
 Panel = Literal["main", "place", "seo"]
@@ -157,6 +162,11 @@ def Moment(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
     return PostField("moment", label, **settings)
 
 
+def People(*, label: str, **settings: Unpack[FieldSettings]) -> Any:
+    """Declare a list of accounts by id, in order."""
+    return PostField("people", label, **settings)
+
+
 class DeclaredPostFields:
     """The fields of a post, in the order of documents. The custom fields of the post type follow."""
 
@@ -226,6 +236,22 @@ class DeclaredPostFields:
         proposable=False,
         delivered=False,
     )
+    # Who is credited is a decision of people. Delivery answers names in place of the ids.
+    authors: list[int] = People(
+        label="Authors",
+        help="In the order in which readers see them.",
+        panel="place",
+        proposable=False,
+        delivered=False,
+    )
+    byline: str | None = Text(
+        label="Byline",
+        help="Replaces the names of the authors on the page.",
+        max_length=BYLINE_MAX,
+        panel="place",
+        search_weight="",
+        proposable=False,
+    )
 
 
 def read_declaration(declaration: type) -> dict[str, PostField]:
@@ -243,6 +269,8 @@ POST_FIELDS: Final[Mapping[str, PostField]] = MappingProxyType(read_declaration(
 """Every declared field by wire name, in reading order."""
 MEDIA_FIELDS: Final = tuple(name for name, field in POST_FIELDS.items() if field.kind == "media")
 """Names of the fields that hold the id of a media item."""
+AUTHORS: Final = "authors"
+"""Name of the field with the authors."""
 SCHEDULE_FIELDS: Final = ("publishAt", "unpublishAt")
 """Names of the fields that change the status of a post at a time. They belong to one post and are never copied."""
 LISTED_FIELDS: Final = tuple(field for field in POST_FIELDS.values() if field.listed)

@@ -34,6 +34,7 @@ from content.rules.references import PropsChange, check_props
 from content.store import post_repository
 from content.store.content_links import update_global_links
 from content.store.media_usage import update_global_references
+from content.store.page_locks import require_unlocked
 from content.store.scopes import changeable_by
 from content.store.search import keep_words_of_global
 from proofroom.core import outbox
@@ -113,6 +114,8 @@ def _edit_and_validate(
         wanted, hands = edit_document(before, post.pk, edit, tables)
         if not hands:
             return before, []
+        if edit.writes:
+            require_unlocked(post, actor)
         after = check_changes(post=post, before=before, after=wanted, actor=actor)
         require_live_change([(post, before, after)])
         before_live_edit(post, before, after)

@@ -26,6 +26,7 @@ __all__ = ["FUNCTIONS", "RIGHTS", "TRIGGERS"]
 RIGHTS: Final = (
     *readable(
         "content.Post",
+        "content.PostAuthor",
         "content.PostTerm",
         "content.PostModule",
         "content.Provenance",

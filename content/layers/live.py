@@ -125,6 +125,7 @@ def write_live(
     update_live_references([(post, before, after)])
     update_live_links([(post, before, after)])
     update_field_values([(post, before, after)])
+    post_repository.update_author_rows([(post, before, after)])
     following = update_descendant_paths(post, actor) if moves else Following()
     moves += following.moves
     revision = revision_row(post, after, changes, actor, reason, note)
@@ -288,6 +289,7 @@ def write_many(
     update_live_references(rewrites)
     update_live_links(rewrites)
     update_field_values(rewrites)
+    post_repository.update_author_rows(rewrites)
     revisions = [
         revision_row(item.post, item.after, item.changes, actor, reason) for item in written
     ]

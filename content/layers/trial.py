@@ -43,6 +43,7 @@ def show_approved(post: Post, *, digest: str, paths: Collection[str] | None) -> 
     update_live_references(rewrites)
     update_live_links(rewrites)
     update_field_values(rewrites)
+    post_repository.update_author_rows(rewrites)
     insert_rows(updates=search.words_of_post(post, after))
     if moves:
         move_descendants(post)

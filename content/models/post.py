@@ -122,6 +122,17 @@ class Post(models.Model):
     author = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
+    authors = models.JSONField(default=list, db_default=Value([], models.JSONField()))
+    """Ids of the accounts that readers see as authors, in order. `PostAuthor` has the same as rows."""
+    locked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+    )
+    locked_until = models.DateTimeField(null=True, blank=True)
     variation_of = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="variations"
     )
@@ -219,6 +230,9 @@ class Post(models.Model):
                 name="post_expiring",
                 condition=Q(unpublish_at__isnull=False),
             ),
+            models.Index(
+                fields=["locked_by"], name="post_locked", condition=Q(locked_by__isnull=False)
+            ),
         ]
 
     @property
@@ -241,6 +255,7 @@ _COLUMN_TYPES: Final[Mapping[FieldKind, type[models.Field[Any, Any]]]] = {
     "url": models.CharField,
     "json": models.JSONField,
     "number": models.IntegerField,
+    "people": models.JSONField,
     "moment": models.DateTimeField,
 }
 
@@ -334,3 +349,25 @@ class PostTerm(models.Model):
 
     def __str__(self) -> str:
         return f"{self.term_id} on {self.post_id}"
+
+
+class PostAuthor(models.Model):
+    """A live author of a post, for filters of lists and the names that visitors read. Derived from `Post.authors`."""
+
+    post = models.ForeignKey(Post, on_delete=models.CASCADE, related_name="author_rows")
+    # Without a constraint: a document may name an account that was deleted since.
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        related_name="authored",
+        db_constraint=False,
+    )
+    place = models.PositiveSmallIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.UniqueConstraint(fields=["post", "user"], name="post_author_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} of {self.post_id}"

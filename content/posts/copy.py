@@ -14,7 +14,15 @@ from content.document.changes import diff
 from content.document.document import PostDocument
 from content.document.post_fields import SLUG_MAX, TITLE_MAX
 from content.layers.live import provenance_rows, revision_row
-from content.models import ModuleInstance, Post, PostModule, PostTerm, Provenance, Revision
+from content.models import (
+    ModuleInstance,
+    Post,
+    PostAuthor,
+    PostModule,
+    PostTerm,
+    Provenance,
+    Revision,
+)
 from content.paths.tree_changes import ancestors_of
 from content.posts.create import empty_document, new_row, set_columns
 from content.rules.check import unique_constraint_error
@@ -127,6 +135,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
     instances: list[ModuleInstance] = []
     places: list[PostModule] = []
     terms: list[PostTerm] = []
+    authors: list[PostAuthor] = []
     revisions: list[Revision] = []
     provenance: list[Provenance] = []
     things: list[tuple[UUID, JsonObject]] = []
@@ -135,6 +144,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
         instances += rows[0]
         places += rows[1]
         terms += rows[2]
+        authors += rows[3]
         changes = diff(empty, document)
         revision = revision_row(post, document, changes, actor, "created")
         revisions.append(revision)
@@ -145,7 +155,7 @@ def _store(new: Sequence[_Copy], actor: Actor) -> None:
         # A savepoint: after an IntegrityError PostgreSQL refuses every query until a rollback, and the error
         # message below needs a query.
         with transaction.atomic():
-            insert_rows(posts, instances, places, terms)
+            insert_rows(posts, instances, places, terms, authors)
     except IntegrityError:
         raise unique_constraint_error(posts[0], actor) from None
     written = [(post, None, document) for post, _empty, document in new]

@@ -93,8 +93,9 @@ def create_post(
 ) -> Post:
     """Create a live post. `edit` builds its modules; without it, they come from a module group.
 
-    `module_group`: name or id of the group, by default the group of the post type. The author is the actor unless
-    `author` is given. Raises `RuleViolation` keyed by field; for a slug in use the key is `slug`.
+    `module_group`: name or id of the group, by default the group of the post type. The creator is the actor unless
+    `author` is given. Readers see the creator as author unless `fields` name others. Raises `RuleViolation` keyed by
+    field; for a slug in use the key is `slug`.
     """
     actor.require_person("create live posts")
     if not (translation_of is not None and actor.can("posts.translate")):
@@ -109,7 +110,7 @@ def create_post(
         check_published_at(dates.published_at, status=status, is_variation=False)
     post = new_row(actor, type, locale, translation_of)
     if author is not None:
-        post.author = author
+        post.author, post.authors = author, [author.pk]
     empty = empty_document(post)
     title = fields.get("title")
     wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
@@ -268,6 +269,7 @@ def new_row(actor: Actor, type: str, locale: str | None, translation_of: Post | 
     post = new_instance(Post, id=uuid4(), type=type, locale=locale, author_id=actor.user.pk)
     post.custom_fields = definition.default_custom_fields()
     post.robots_json = definition.seo()["robotsJson"]
+    post.authors = [actor.user.pk] if actor.is_person and actor.user.pk is not None else []
     post.created_at = timezone.now()
     if translation_of is not None:
         group: UUID = translation_of.translation_group

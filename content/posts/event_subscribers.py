@@ -1,15 +1,17 @@
-"""Subscriptions of this app to events. All run in tasks, most of them outside of a transaction."""
+"""Subscriptions of this app to events. Most run in tasks, outside of a transaction."""
 
 from __future__ import annotations
 
 from content.paths import tree_changes
 from content.paths.url_patterns import follow_pattern
 from content.store import indirect_updates, live_changes, search
+from content.store.author_names import invalidate_names
 from proofroom.core import outbox
 
 
 def subscribe() -> None:
     """Subscribe to the events. Never change an id: it is stored with events that are partly delivered."""
+    outbox.subscribe_in_transaction(["user.changed"], invalidate_names)
     outbox.subscribe(
         ["urlPattern.changed"],
         follow_pattern,

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from content import presenters
 from content.document.document import FIELD_NAMES, PostDocument
-from content.document.post_fields import SCHEDULE_FIELDS
+from content.document.post_fields import AUTHORS, SCHEDULE_FIELDS
 from content.layers import open_layers
 from content.models import Post
 from content.posts.create import NO_DATES, PostDates, create_post
@@ -68,8 +68,10 @@ def import_post(
         except RuleViolation as error:
             details = {f"modules.{number}.{path}": text for path, text in error.details.items()}
             raise RuleViolation(error.message, code=error.code, details=details) from None
+    # Another site has other accounts, so the importer is the author.
+    left_out = (*SCHEDULE_FIELDS, AUTHORS)
     fields: JsonObject = {
-        name: document.fields.get(name) for name in FIELD_NAMES if name not in SCHEDULE_FIELDS
+        name: document.fields.get(name) for name in FIELD_NAMES if name not in left_out
     }
     fields["customFields"] = document.custom_fields
     fields["taxonomyTermIds"] = list(document.taxonomy_term_ids)

@@ -12,6 +12,7 @@ from content.presenters.posts import Wire, layer_states, layered_modules, post_f
 from content.presenters.posts import translations as present_translations
 from content.store import post_queries
 from content.store.layered_post import LayeredPost, read_layered_post
+from content.store.page_locks import find_page_lock
 from content.store.scopes import post_not_found, require_visible
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
@@ -36,6 +37,8 @@ def whole_post(
     wire = post_fields(post)
     author = post.author
     wire["author"] = {"id": author.pk, "username": author.username} if author is not None else None
+    lock = find_page_lock(post)
+    wire["lock"] = lock.to_json() if lock is not None else None
     wire["taxonomyTermIds"] = list(layers.live.taxonomy_term_ids)
     wire["translations"] = (
         present_translations(post_queries.visible_translations(post, who))

@@ -12,15 +12,18 @@ from django.utils.translation import gettext as _
 from content.document.changes import ABSENT, TERMS_PATH, Changes, diff
 from content.document.document import CUSTOM_PREFIX, FIELD_NAMES, PostDocument
 from content.document.labels import type_label
-from content.document.post_fields import SCHEDULE_FIELDS
+from content.document.post_fields import AUTHORS, SCHEDULE_FIELDS
 from content.models import Post, Status
 from content.models.post import MAX_DEPTH
 from content.rules.change_permissions import check_change_permissions
 from content.rules.modules import check_locks, clean_modules, clean_value
 from content.rules.references import check_references
+from content.store import post_repository
 from content.store.joint_moves import address_of, joint_moves, leaves_in_review
 from content.store.scopes import can_view
 from content.store.tree_queries import has_descendants_at_level
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.database.compiled_queries import CompiledQuery, first_instance
 from proofroom.core.errors import RuleViolation, invalid
@@ -74,6 +77,27 @@ def check_terms(post: Post, after: PostDocument, changes: Changes) -> None:
 
 def _terms_error(message: str) -> RuleViolation:
     return invalid("taxonomyTermIds", message)
+
+
+def check_authors(
+    before: PostDocument, after: PostDocument, taken_over: PostDocument | None = None
+) -> None:
+    """Check that each new author is an active account of a person. Authors of `taken_over` may have left.
+
+    One query for new authors.
+    """
+    known = {*post_repository.authors_of(before)}
+    if taken_over is not None:
+        known.update(post_repository.authors_of(taken_over))
+    new = [id_ for id_ in post_repository.authors_of(after) if id_ not in known]
+    if not new:
+        return
+    people = User.objects.filter(pk__in=new, is_active=True).exclude(role=Role.AI_AGENT)
+    found = set(people.values_list("pk", flat=True))
+    missing = [str(id_) for id_ in new if id_ not in found]
+    if missing:
+        message = _("No active account of a person has the ID %(ids)s.")
+        raise invalid(AUTHORS, message % {"ids": ", ".join(missing)}, code="unknown_author")
 
 
 def clean_fields(
@@ -307,6 +331,7 @@ def clean_changes(
     check_locks(before, after)
     after = clean_fields(post, before, after, changes, actor, is_proposal=is_proposal)
     check_terms(post, after, changes)
+    check_authors(before, after, taken_over)
     after = clean_modules(post, before, after, changes)
     # Compare again after cleaning: ids are canonical and Markdown is rich text now.
     check_references(before, after, diff(before, after), taken_over=taken_over, actor=actor)

@@ -13,7 +13,14 @@ from django.utils.translation import gettext as _
 
 from content.document.changes import ABSENT, Change, Changes
 from content.document.document import ModuleDocument, PostDocument
-from content.document.post_fields import POST_FIELDS, FieldFormat, FieldKind, PostField
+from content.document.post_fields import (
+    AUTHORS_MAX,
+    MAX_ID,
+    POST_FIELDS,
+    FieldFormat,
+    FieldKind,
+    PostField,
+)
 from content.models import ModuleInstance, Post
 from proofroom.core.errors import RuleViolation, invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -155,6 +162,24 @@ def _clean_moment(field: PostField, value: Json) -> Json:
     return format_time(moment)
 
 
+def _clean_people(field: PostField, value: Json) -> Json:
+    name = field.name
+    if value is None:
+        return []
+    # `bool` is a subclass of `int`.
+    if not isinstance(value, list) or not all(
+        isinstance(item, int) and not isinstance(item, bool) and 0 < item <= MAX_ID
+        for item in value
+    ):
+        raise invalid(name, _("%(name)s must be a list of IDs of accounts.") % {"name": name})
+    if len(value) > AUTHORS_MAX:
+        raise invalid(
+            name,
+            _("A post can have at most %(authors_max)s authors.") % {"authors_max": AUTHORS_MAX},
+        )
+    return list(dict.fromkeys(value))
+
+
 _FORMATS: Final[Mapping[FieldFormat, Callable[[PostField, Json], Json]]] = {
     "slug": _clean_slug_field,
     "robots": _clean_robots,
@@ -166,6 +191,7 @@ _KINDS: Final[Mapping[FieldKind, Callable[[PostField, Json], Json]]] = {
     "post-reference": _clean_uuid,
     "number": _clean_whole_number,
     "moment": _clean_moment,
+    "people": _clean_people,
 }
 
 

@@ -31,6 +31,7 @@ READ_ONLY: Final = frozenset(
         "version",
         "url",
         "author",
+        "lock",
         "createdAt",
         "updatedAt",
         "publishedAt",

@@ -20,6 +20,7 @@ from content.document.document import PostDocument
 from content.models import Draft, Layer, Post, Revision
 from content.store import lane, post_repository
 from content.store.media_usage import collect_references, staged_references, update_draft_references
+from content.store.page_locks import require_unlocked
 from content.store.scopes import (
     post_not_found,
     remember_sections,
@@ -247,13 +248,19 @@ _READ_POST: Final = CompiledQuery(
 
 
 def lock_post(
-    post_id: UUID | str, actor: Actor, *, is_source: bool = False, is_new: bool = False
+    post_id: UUID | str,
+    actor: Actor,
+    *,
+    is_source: bool = False,
+    is_new: bool = False,
+    heeds_page_lock: bool = True,
 ) -> Post:
     """Return the post, locked until the end of the transaction. Every write of a layer starts here.
 
-    Raises `NotFound` if the post is deleted, unknown or not visible to the actor, and `NotAllowed` if the actor may
-    not change it. `is_source`: the post is only read, so it need not be changeable. `is_new`: the caller created
-    the post in this transaction, so its scope is not checked yet.
+    Raises `NotFound` if the post is deleted, unknown or not visible to the actor, `NotAllowed` if the actor may not
+    change it, and `Conflict` (`locked_by`) if somebody else locked its page. `is_source`: the post is only read, so
+    it need not be changeable. `is_new`: the caller created the post in this transaction, so its scope is not checked
+    yet. `heeds_page_lock`: False for work that changes nothing in the content of the post.
     """
     id_ = parse_uuid(post_id)
     post = _lock_row(id_) if id_ is not None else None
@@ -265,6 +272,8 @@ def lock_post(
         require_visible(post, actor)
     elif not is_new:
         require_in_scope(post, actor)
+        if heeds_page_lock:
+            require_unlocked(post, actor)
     return post
 
 

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 from content.models import Post, RejectedChange
 from content.store import post_repository
 from content.store.layer_state import Layers, draft_rows, drafts_from_rows, layers_of
+from content.store.page_locks import HOLDER_COLUMNS
 from content.store.post_queries import listed_posts, reachable_posts, whole_post
 from content.store.scopes import hidden_post_ids
 from proofroom.core.content_scope import Scoped
@@ -27,6 +28,7 @@ _LAYERED_ROWS: Final = CompiledQuery(
         .values(
             *columns_of(Post),
             "author__username",
+            *HOLDER_COLUMNS,
             **post_repository.live_rows(),
             draft_rows=draft_rows(),
             has_rejections=Exists(

@@ -24,7 +24,8 @@ from django.db.models.functions import Cast, NullIf
 from django.utils.translation import gettext
 
 from content.document.post_fields import LISTED_FIELDS
-from content.models import Draft, Layer, ModuleInstance, Post, PostModule, PostTerm
+from content.models import Draft, Layer, ModuleInstance, Post, PostAuthor, PostModule, PostTerm
+from content.store.page_locks import HOLDER_COLUMNS
 from content.store.scopes import hidden_post_ids, post_not_found, require_visible
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
@@ -219,6 +220,11 @@ def filter_by_term(posts: QuerySet[Post], term: str) -> QuerySet[Post]:
     return posts.filter(Exists(PostTerm.objects.filter(post=OuterRef("pk"), term__in=terms)))
 
 
+def filter_by_author(posts: QuerySet[Post], user_id: int) -> QuerySet[Post]:
+    """Return the posts that name an account as author."""
+    return posts.filter(Exists(PostAuthor.objects.filter(post=OuterRef("pk"), user=user_id)))
+
+
 def order_posts(posts: QuerySet[Post], ordering: str) -> QuerySet[Post]:
     """Order posts by one of `ORDERINGS`, with `-` for descending order. Ties are ordered by id."""
     name = ordering.lstrip("-")
@@ -258,7 +264,9 @@ _TERMS: Final = CompiledQuery(
 
 _POST: Final = CompiledQuery(
     lambda post_id: (
-        reachable_posts().filter(pk=post_id).values(*columns_of(Post), "author__username")
+        reachable_posts()
+        .filter(pk=post_id)
+        .values(*columns_of(Post), "author__username", *HOLDER_COLUMNS)
     )
 )
 
@@ -365,11 +373,14 @@ def require_post(post_id: UUID | str, actor: Actor) -> Post:
 
 
 def whole_post(row: Row) -> Post:
-    """Build a post from a row with all its columns and its author's name."""
+    """Build a post from a row with all its columns, its author's name and `HOLDER_COLUMNS`."""
     post = instance_from_row(Post, row)
     if post.author_id is not None:
         author = {"id": post.author_id, "username": row["author__username"]}
         post.author = instance_from_row(User, author)
+    if post.locked_by_id is not None:
+        holder = {name.partition("__")[2]: row[name] for name in HOLDER_COLUMNS}
+        post.locked_by = instance_from_row(User, {"id": post.locked_by_id, **holder})
     return post
 
 

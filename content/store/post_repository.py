@@ -15,8 +15,8 @@ from django.utils.dateparse import parse_datetime
 
 from content.document.changes import Changes
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
-from content.document.post_fields import POST_FIELDS
-from content.models import ModuleInstance, Post, PostModule, PostTerm
+from content.document.post_fields import AUTHORS, POST_FIELDS
+from content.models import ModuleInstance, Post, PostAuthor, PostModule, PostTerm
 from proofroom.core.database.compiled_queries import CompiledQuery, Row, new_instance
 from proofroom.core.database.inserts import insert_rows, upsert_rows
 from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
@@ -164,6 +164,8 @@ def column_value(name: str, value: Json) -> object:
     field = POST_FIELDS[name]
     if field.kind == "moment":
         return parse_datetime(value) if isinstance(value, str) else None
+    if field.kind == "people":
+        return list(value) if isinstance(value, list | tuple) else []
     if not field.is_nullable and not field.required:
         return value or (0 if field.kind == "number" else "")
     return value
@@ -171,7 +173,7 @@ def column_value(name: str, value: Json) -> object:
 
 def rows_of(
     post: Post, document: PostDocument
-) -> tuple[list[ModuleInstance], list[PostModule], list[PostTerm]]:
+) -> tuple[list[ModuleInstance], list[PostModule], list[PostTerm], list[PostAuthor]]:
     """Return the unsaved rows of a new post, besides the post itself."""
     return (
         [instance(module) for module in document.modules if module.scope != "global"],
@@ -180,7 +182,36 @@ def rows_of(
             PostTerm(post=post, term_id=UUID(id_))
             for id_ in dict.fromkeys(document.taxonomy_term_ids)
         ],
+        author_rows(post.pk, document),
     )
+
+
+def author_rows(post_id: UUID, document: PostDocument) -> list[PostAuthor]:
+    """Return the unsaved rows of the authors of a post."""
+    return [
+        PostAuthor(post_id=post_id, user_id=user_id, place=place)
+        for place, user_id in enumerate(authors_of(document))
+    ]
+
+
+def authors_of(document: PostDocument) -> list[int]:
+    """Return the ids of the authors, in order."""
+    return cast("list[int]", document.fields.get(AUTHORS) or [])
+
+
+def update_author_rows(
+    rewrites: Iterable[tuple[Post, PostDocument | None, PostDocument]],
+) -> None:
+    """Replace the rows of posts whose authors changed. No query if all stay the same."""
+    changed = [
+        (post.pk, after)
+        for post, before, after in rewrites
+        if before is not None and authors_of(before) != authors_of(after)
+    ]
+    if not changed:
+        return
+    PostAuthor.objects.filter(post__in=[post_id for post_id, _after in changed]).delete()
+    insert_rows([row for post_id, after in changed for row in author_rows(post_id, after)])
 
 
 def _save_modules(

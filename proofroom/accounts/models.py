@@ -35,6 +35,7 @@ from proofroom.core.i18n.words import MARK, compile_pattern
 
 EMAIL_MAX: Final = 254
 USERNAME_MAX: Final = 150
+PUBLIC_NAME_MAX: Final = 100
 TOKEN_NAME_MAX: Final = 100
 DELIVERY_RATE_MAX: Final = 20
 ROLE_LABEL_MAX: Final = 60
@@ -342,6 +343,13 @@ class Preferences(models.Model):
         default=False,
         db_default=False,
         help_text="Whether pages may name the account as the one who approved AI work.",
+    )
+    public_name = models.CharField(
+        max_length=PUBLIC_NAME_MAX,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Name that readers see below what the person wrote. Empty: they see none.",
     )
 
     class Meta:

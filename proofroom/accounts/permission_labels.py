@@ -88,6 +88,7 @@ LABELS: Final[dict[str, StrPromise]] = {
     "posts.review.save": gettext_lazy("Save changes to Review"),
     "posts.revisions.manage": gettext_lazy("Restore earlier revisions"),
     "posts.translate": gettext_lazy("Translate posts"),
+    "posts.unlock": gettext_lazy("End page locks of other people"),
     "posts.view": gettext_lazy("View posts, including drafts"),
     "privacy.manage": gettext_lazy("Export and erase a person’s data"),
     "quality.view": gettext_lazy("View the quality of agents and AI clients"),

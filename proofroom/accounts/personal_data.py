@@ -131,6 +131,7 @@ class AccountKind(PersonalDataKind):
             "theme": preferences.theme if preferences else "",
             "density": preferences.density if preferences else "",
             "named on pages": bool(preferences and preferences.is_named_publicly),
+            "name for readers": preferences.public_name if preferences else "",
         }
 
     def erase(self, person: Person, actor: Actor) -> int:

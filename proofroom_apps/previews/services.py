@@ -58,7 +58,7 @@ def create_preview_link(
             "layer", gettext("layer must be one of: %(layers)s.") % {"layers": ", ".join(LAYERS)}
         )
     expires_at = expiry_after(hours)
-    post = lock_post(post_id, actor)
+    post = lock_post(post_id, actor, heeds_page_lock=False)
     actor.require_inside(post.translation_group)
     link, token = save_link(PreviewLink(post=post, layer=layer, expires_at=expires_at), actor)
     _record("created", link, actor)
@@ -89,7 +89,7 @@ def save_link(link: AnyLink, actor: Actor) -> tuple[AnyLink, str]:
 def revoke_preview_link(*, post_id: UUID | str, link_id: UUID | str, actor: Actor) -> None:
     """Revoke a link of this post."""
     actor.require("posts.preview")
-    post = lock_post(post_id, actor)
+    post = lock_post(post_id, actor, heeds_page_lock=False)
     actor.require_inside(post.translation_group)
     link = find_by_id(post.preview_links, link_id)
     if link is None:

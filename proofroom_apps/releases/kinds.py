@@ -257,7 +257,7 @@ class PostKind(_PostKind):
         return ""
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
-        show_published(lock_post(item.object_id, actor), at=at)
+        show_published(lock_post(item.object_id, actor, heeds_page_lock=False), at=at)
 
 
 class ChangesKind(_PostKind):
@@ -366,7 +366,11 @@ class ChangesKind(_PostKind):
         return message % {"labels": left}
 
     def show(self, item: ReleaseItem, actor: Actor, at: datetime) -> None:
-        show_approved(lock_post(item.object_id, actor), digest=item.digest, paths=item.paths)
+        show_approved(
+            lock_post(item.object_id, actor, heeds_page_lock=False),
+            digest=item.digest,
+            paths=item.paths,
+        )
 
 
 def _changes_at(paths: Collection[str], review: LayerView) -> list[Change]:

@@ -90,7 +90,7 @@ def create_reviewer_link(
     if not reviewer or len(reviewer) > NAME_MAX:
         message = gettext("Enter the name of the reviewer, at most %(n)s characters.")
         raise invalid("name", message % {"n": NAME_MAX})
-    post = lock_post(post_id, actor)
+    post = lock_post(post_id, actor, heeds_page_lock=False)
     actor.require_inside(post.translation_group)
     view, changes = _find_changes(open_layers(post), digest, paths)
     token = secrets.token_urlsafe(_BYTES)
@@ -137,7 +137,7 @@ def _find_changes(
 def revoke_reviewer_link(*, post_id: UUID | str, link_id: UUID | str, actor: Actor) -> None:
     """End a link of this post. What its reviewer said stays."""
     actor.require("reviewers.invite")
-    post = lock_post(post_id, actor)
+    post = lock_post(post_id, actor, heeds_page_lock=False)
     actor.require_inside(post.translation_group)
     link = find_by_id(post.reviewer_links.select_for_update(of=("self",)), link_id)
     if link is None:

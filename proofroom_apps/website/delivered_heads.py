@@ -46,6 +46,7 @@ def delivered_head(page: DeliveredPage) -> PageHeadAnswer:
             images=page.images,
             modules=modules,
             disclosure=page.disclosure,
+            author_names=page.author_names,
         )
         seo = seo_of_post(
             post,

@@ -22,6 +22,7 @@ from proofroom_apps.website.queries import PostSummary, load_listed_posts, modul
 
 FEED_ITEMS: Final = 20
 _ATOM: Final = "http://www.w3.org/2005/Atom"
+_DUBLIN_CORE: Final = "http://purl.org/dc/elements/1.1/"
 _NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TO_CHANGE: Final = re.compile(f"{_NOT_XML.pattern}|[&<>\"']").search
 
@@ -49,7 +50,7 @@ def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> R
     items = "".join(
         f"<item><title>{_text(post.title)}</title><link>{_text(absolute(post.path))}</link>"
         f"<description>{_text(said[post.id] or words[post.id])}</description>"
-        f"{_date('pubDate', post.published_at)}"
+        f"{_date('pubDate', post.published_at)}{_creator(post.byline)}"
         f'<guid isPermaLink="false">urn:uuid:{post.id}</guid></item>'
         for post in posts
     )
@@ -57,7 +58,7 @@ def _render(index: IndexPage, posts: Sequence[PostSummary], site_name: str) -> R
     changed = max(time for post in posts for time in (post.updated_at, post.published_at) if time)
     return RenderedPage(
         '<?xml version="1.0" encoding="utf-8"?>\n'
-        f'<rss version="2.0" xmlns:atom="{_ATOM}"><channel><title>{title}</title>'
+        f'<rss version="2.0" xmlns:atom="{_ATOM}" xmlns:dc="{_DUBLIN_CORE}"><channel><title>{title}</title>'
         f"<link>{_text(absolute(index.path))}</link><description>{title}</description>"
         f'<atom:link href="{own}" rel="self"/>'
         f"<language>{_text(index.locale)}</language>{_date('lastBuildDate', changed)}"
@@ -81,6 +82,11 @@ def _first_words_of(ids: list[str]) -> dict[str, str]:
 
 def _date(name: str, moment: datetime | None) -> str:
     return f"<{name}>{_written(moment)}</{name}>" if moment is not None else ""
+
+
+def _creator(byline: str) -> str:
+    # The element `author` of RSS requires an email address.
+    return f"<dc:creator>{_text(byline)}</dc:creator>" if byline else ""
 
 
 @lru_cache(maxsize=2000)

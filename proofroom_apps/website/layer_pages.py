@@ -22,6 +22,7 @@ from content.document.post_fields import SCHEDULE_FIELDS
 from content.models import ModuleInstance, Post
 from content.store import post_repository
 from content.store.arms import with_place_of_original
+from content.store.author_names import load_author_names
 from media.queries import media_exists
 from proofroom.core.json import Json
 from proofroom.taxonomies.models import Term
@@ -88,6 +89,7 @@ def preview_page(
         terms=terms,
         preview=label,
         menus=typed.menus,
+        author_names=load_author_names(post_repository.authors_of(document)),
     )
     return page_of(content)
 

@@ -22,7 +22,13 @@ from proofroom.definitions.richtext.nodes import Node
 from proofroom_apps.website import queries
 from proofroom_apps.website.http_cache import RenderedPage
 from proofroom_apps.website.list_pages import load_list_page
-from proofroom_apps.website.meta_tags import canonical_of, description_of, one_line, robots_of
+from proofroom_apps.website.meta_tags import (
+    byline_of,
+    canonical_of,
+    description_of,
+    one_line,
+    robots_of,
+)
 from proofroom_apps.website.page_frame import use_template_language
 from proofroom_apps.website.prefetch import needs_of
 from proofroom_apps.website.queries import images
@@ -56,6 +62,7 @@ def _render(found: queries.FoundPost, media: Mapping[str, SiteImage]) -> Rendere
             "description": description_of(post, items),
             "canonical": canonical,
             "locale": post.locale,
+            "author": byline_of(post, found.author_names),
             "published": format_time(post.published_at),
             "updated": format_time(post.updated_at),
         }

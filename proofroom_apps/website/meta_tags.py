@@ -200,6 +200,12 @@ class PageFacts:
     images: Images = field(default_factory=dict)
     modules: Sequence[RenderableModule] = ()
     disclosure: AiDisclosure | None = None
+    author_names: Sequence[str] = ()
+
+
+def byline_of(post: Post, author_names: Sequence[str]) -> str:
+    """Return who wrote a post, for readers: its byline, else the names of its authors."""
+    return post.byline or ", ".join(author_names)
 
 
 def build_structured_data(post: Post, told: PageFacts) -> list[JsonObject]:
@@ -246,7 +252,7 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
     }
     match post.type:
         case "blog":
-            # The site is given as author, since account names are private.
+            # Without a name for readers, the site is the author: names of accounts are private.
             site: JsonObject = {
                 "@type": "Organization",
                 "name": told.site_name,
@@ -258,7 +264,7 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
                 **common,
                 **{
                     **_dates(post),
-                    "author": site,
+                    "author": _authors(post, told) or site,
                     "publisher": site,
                     "mainEntityOfPage": told.canonical,
                 },
@@ -286,6 +292,12 @@ def _main(post: Post, told: PageFacts) -> JsonObject:
         case "testimonial":
             return {"@type": "Review", **common, **_review(post, told)}
     return {"@type": "WebPage", **common, **_dates(post)}
+
+
+def _authors(post: Post, told: PageFacts) -> Json:
+    names = [post.byline] if post.byline else [*told.author_names]
+    people: list[Json] = [{"@type": "Person", "name": name} for name in names]
+    return people[0] if len(people) == 1 else people
 
 
 def _dates(post: Post) -> JsonObject:

@@ -22,7 +22,13 @@ from proofroom_apps.menus.links import MenuItems
 from proofroom_apps.website import queries
 from proofroom_apps.website.disclosure import line_of
 from proofroom_apps.website.form_submission import SubmissionResult
-from proofroom_apps.website.meta_tags import PageFacts, canonical_of, description_of, seo_of_post
+from proofroom_apps.website.meta_tags import (
+    PageFacts,
+    byline_of,
+    canonical_of,
+    description_of,
+    seo_of_post,
+)
 from proofroom_apps.website.navigation import alternates, breadcrumb
 from proofroom_apps.website.page_frame import (
     build_page_context,
@@ -67,6 +73,7 @@ class PageContent:
     """Items that replace the stored ones of a menu in a preview, by slug."""
     disclosure: AiDisclosure | None = None
     """The share of AI work; previews have none, because what they show is not approved."""
+    author_names: Sequence[str] = ()
 
 
 def post_page(
@@ -88,6 +95,7 @@ def post_page(
             found.terms,
             is_counted=is_counted,
             disclosure=found.disclosure,
+            author_names=found.author_names,
         )
         return _page_of(content, data, submission)
 
@@ -145,6 +153,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             images=data.media,
             modules=content.modules,
             disclosure=content.disclosure,
+            author_names=content.author_names,
         )
         seo = seo_of_post(content.post, told, crumbs=crumbs, alternates=languages)
         if content.preview or not content.is_counted:
@@ -161,6 +170,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             "post_type": post.type,
             "lead": post.excerpt,
             "is_dated": post.type == "blog" and bool(post.published_at),
+            "byline": byline_of(post, content.author_names),
             "has_facts": post.type in _TYPES_WITH_FACTS,
             "terms": [{"name": term.name, "url": term_path(post, term)} for term in content.terms],
             "media": data.media,

@@ -35,6 +35,7 @@ from content.store.ai_disclosure import (
     texts_of,
 )
 from content.store.arms import Arm, parse_arms, running_arms, with_place_of_original
+from content.store.author_names import named_authors
 from content.store.linked_posts import Neighbour
 from content.store.list_counts import count_by_locale, count_of_term_by_locale
 from content.store.opening_images import media_of_opening_module, opening_module
@@ -60,7 +61,7 @@ from proofroom.core.database.compiled_queries import (
     instance_from_row,
 )
 from proofroom.core.database.json_list import JSONList
-from proofroom.core.database.json_text import JSONObject, JSONRows, rows_as_text
+from proofroom.core.database.json_text import JSONObject, JSONRows, JSONValue, rows_as_text
 from proofroom.core.search import RankedKeys, Word
 from proofroom.core.site_urls import PageLocation, paths_above
 from proofroom.definitions import custom_text_of, text_of
@@ -130,6 +131,12 @@ class FoundPost:
         ]
 
     @cached_property
+    def author_names(self) -> list[str]:
+        """The names of its authors that readers see, in order."""
+        names: list[str] = orjson.loads(self._shown["author_rows"])
+        return names
+
+    @cached_property
     def disclosure(self) -> AiDisclosure | None:
         """The share of AI work; None if the post's type does not disclose it."""
         row = self._shown
@@ -149,7 +156,7 @@ _SHOWN: Final = (
     *columns_of(Post),
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
-_PARTS: Final = ("terms", "modules", "ai_origins", "ai_show")
+_PARTS: Final = ("terms", "modules", "author_rows", "ai_origins", "ai_show")
 _MAX_PATHS_ABOVE: Final = 8
 """Maximum number of paths above a page that are read with it."""
 _PAGE: Final = CompiledQuery(
@@ -160,6 +167,7 @@ _PAGE: Final = CompiledQuery(
             terms=_terms(),
             arms=running_arms(),
             modules=_modules(),
+            author_rows=_author_names(),
             above=_neighbours(published_posts().filter(path__in=above)),
             translations=_neighbours(
                 published_posts().filter(translation_group=OuterRef("translation_group"))
@@ -173,7 +181,12 @@ _ARM: Final = CompiledQuery(
     lambda post_id: (
         Post.objects.running()
         .filter(pk=post_id)
-        .annotate(terms=_terms(), modules=_modules(), **disclosure_columns())
+        .annotate(
+            terms=_terms(),
+            modules=_modules(),
+            author_rows=_author_names(),
+            **disclosure_columns(),
+        )
         .values(*_SHOWN, *_PARTS)
     )
 )
@@ -223,6 +236,11 @@ def _modules() -> Cast:
     }
     placed = PostModule.objects.filter(post_id=OuterRef("pk")).order_by("order_index", "id")
     return Cast(JSONRows(placed.values(entry=JSONObject(**columns))), TextField())
+
+
+def _author_names() -> Cast:
+    """Return a subquery of the names of each post's authors as JSON, to save a query."""
+    return rows_as_text(named_authors().values(entry=JSONValue("reader_name")))
 
 
 def _neighbours(posts: QuerySet[Post]) -> Cast:
@@ -362,6 +380,8 @@ class PostSummary:
     published_at: datetime | None
     updated_at: datetime
     image: SiteImage | None
+    byline: str
+    """Who wrote it, for readers."""
 
 
 @dataclass(frozen=True)
@@ -394,6 +414,7 @@ class ListedPosts:
             published_at=_time(post["published_at"]) if post["published_at"] else None,
             updated_at=_time(post["updated_at"]),
             image=_image(post, self.locale) or self._opening_image(opening),
+            byline=post["byline"] or ", ".join(post["author_names"]),
         )
 
     def _opening_image(self, opening: str) -> SiteImage | None:
@@ -449,7 +470,15 @@ def _named(listing: IndexPage) -> tuple[str, ...]:
     return (*named, listing.taxonomy, listing.term) if listing.term else named
 
 
-_LISTED: Final = ("id", "title", "path", "excerpt", "meta_description", "featured_media_id")
+_LISTED: Final = (
+    "id",
+    "title",
+    "path",
+    "excerpt",
+    "meta_description",
+    "byline",
+    "featured_media_id",
+)
 _TIMES: Final = ("published_at", "updated_at")
 _IMAGE: Final = (
     "id", "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x",
@@ -486,7 +515,8 @@ def _listed_post() -> JSONObject:
     columns = (*_LISTED, *(f"featured_media__{name}" for name in _IMAGE))
     # Cast times to text: `JSONObject` would cut them to milliseconds.
     times = {name: ExpressionWrapper(F(name), output_field=TextField()) for name in _TIMES}
-    return JSONObject(**{name: name for name in columns}, **times)
+    names = JSONRows(named_authors().values(entry=JSONValue("reader_name")))
+    return JSONObject(**{name: name for name in columns}, **times, author_names=names)
 
 
 def _time(text: str) -> datetime:

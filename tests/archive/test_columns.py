@@ -76,6 +76,7 @@ LEFT_OUT_TABLES: Final = {
     "content.EditedProposal": HISTORY,
     "content.EditingMark": WORK,
     "content.FieldValue": MADE_AGAIN,
+    "content.PostAuthor": MADE_AGAIN,
     "content.PostJob": WORK,
     "content.PostJobItem": WORK,
     "content.RejectedChange": "a decision on what was proposed in the installation",
@@ -167,7 +168,11 @@ LEFT_OUT_COLUMNS: Final = {
     },
     "content.ModuleGroup": {"updated_at": OWN_TIME, "version": OWN_COUNT},
     "content.ModuleInstance": {"updated_at": OWN_TIME, "version": OWN_COUNT},
-    "content.Post": {"deleted_at": "the trash stays"},
+    "content.Post": {
+        "deleted_at": "the trash stays",
+        "locked_by_id": WORK,
+        "locked_until": WORK,
+    },
     "content.PostTerm": {"id": OWN_ID},
     "content.Provenance": {
         "id": OWN_ID,

@@ -92,6 +92,7 @@ class DeliveredPage:
     images: Mapping[str, SiteImage] = field(default_factory=dict)
     neighbours: Sequence[Neighbour] = ()
     disclosure: AiDisclosure | None = None
+    author_names: Sequence[str] = ()
 
 
 head_builders: ExtensionPoint[Callable[[DeliveredPage], PageHeadAnswer]] = ExtensionPoint()

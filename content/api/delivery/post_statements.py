@@ -19,6 +19,7 @@ from content.document.post_fields import POST_FIELDS
 from content.models import Post, PostModule, PostTerm
 from content.store.ai_disclosure import TEXT_COLUMNS, disclosure_columns
 from content.store.arms import PLACE_COLUMNS, running_arms
+from content.store.author_names import named_authors
 from content.store.media_usage import GLOBAL, POST
 from content.store.post_queries import WIRE_MODULE, published_posts
 from content.store.referenced_files import referenced_files
@@ -86,6 +87,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         .order_by("term_id")
         .values(entry=JSONValue("term_id"))
     )
+    values["authors"] = JSONRows(named_authors().values(entry=JSONObject(name="reader_name")))
     values["translations"] = JSONRows(
         others.exclude(pk=OuterRef(f"{original}_id" if original else "pk"))
         .order_by("locale")
@@ -101,7 +103,7 @@ def _written(fields: frozenset[str] | None, original: str = "") -> dict[str, Com
         if fields is not None:
             # The share of AI is of the whole text, which these fields may not contain.
             names = {"type", "customFields", "modules", *TEXT_COLUMNS}
-            names |= {*COLUMNS, "modules"} if "seo" in fields else set()
+            names |= {*COLUMNS, "authors", "modules"} if "seo" in fields else set()
             rest = JSONObject(**{name: values[name] for name in sorted(names - fields)})
             told["rest"] = Cast(rest, TextField())
     if fields is None or "terms" in fields:

@@ -128,8 +128,19 @@ class AncestorAnswer(TypedDict):
     url: str
 
 
+class AuthorAnswer(TypedDict):
+    """An author who chose a name for readers."""
+
+    name: str
+
+
 class DeliveredPostAnswer(PublishedPostFields):
     """A published post, with the files of its fields and modules by id."""
+
+    authors: Annotated[
+        list[AuthorAnswer],
+        Field(description="Those with a name for readers, in order. `byline` replaces them."),
+    ]
 
     translations: list[DeliveredTranslationAnswer]
     terms: Annotated[list[TermOfPostAnswer], Field(description="In the order of the taxonomies.")]

@@ -399,6 +399,7 @@ def _head(
         images=images,
         neighbours=[*around, *translations, own],
         disclosure=disclosure,
+        author_names=[one["name"] for one in wire["authors"]],
     )
     return build_head(page)
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.views.i18n import set_language
 
 from proofroom.accounts.devices import device_name
-from proofroom.accounts.models import Density, Theme, User
+from proofroom.accounts.models import PUBLIC_NAME_MAX, Density, Theme, User
 from proofroom.accounts.queries import preferences_of
 from proofroom.accounts.scope_words import describe_scopes
 from proofroom.accounts.services.preferences import change_preferences
@@ -62,6 +62,14 @@ class PreferencesForm(forms.Form):
         label=gettext_lazy("Use single letters as keyboard shortcuts"),
         required=False,
         help_text=gettext_lazy("Shortcuts with Ctrl, Alt or ⌘ always work."),
+    )
+    public_name = forms.CharField(
+        label=gettext_lazy("Name for readers"),
+        required=False,
+        max_length=PUBLIC_NAME_MAX,
+        help_text=gettext_lazy(
+            "Shown below posts that name you as an author. Leave blank to stay unnamed."
+        ),
     )
     is_named_publicly = forms.BooleanField(
         label=gettext_lazy("Name me on pages whose AI work I approved"),

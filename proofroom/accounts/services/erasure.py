@@ -15,6 +15,7 @@ from proofroom.accounts.services.users import lock_with_admins
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
+from proofroom.core.json import JsonObject
 from proofroom.core.privacy.person import Person
 
 
@@ -104,7 +105,17 @@ def erase_account(*, person: Person, actor: Actor) -> bool:
     user.save(update_fields=["username", "email", "last_login", "erased_at"])
     # Confirmations go with their address.
     EmailAddress.objects.filter(user_id=user.pk).delete()
+    was_named = Preferences.objects.filter(user_id=user.pk).exclude(public_name="").exists()
     Preferences.objects.filter(user_id=user.pk).delete()
+    if was_named:
+        # Pages name the person as an author.
+        payload: JsonObject = {
+            "id": user.pk,
+            "changed": ["public_name"],
+            "role": user.role,
+            "active": False,
+        }
+        outbox.record("user.changed", actor=actor, payload=payload)
     return True
 
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from django.core.exceptions import ValidationError
 from django.db import transaction
 
-from proofroom.accounts.models import Preferences, User
+from proofroom.accounts.models import PUBLIC_NAME_MAX, Preferences, User
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import JsonObject
+from proofroom.core.validation.input_validation import clean_line
 
 
 @transaction.atomic
@@ -22,6 +23,7 @@ def change_preferences(
     density: str | None = None,
     has_letter_keys: bool | None = None,
     is_named_publicly: bool | None = None,
+    public_name: str | None = None,
 ) -> Preferences:
     """Change the given preferences of the actor; None leaves a value unchanged.
 
@@ -38,6 +40,9 @@ def change_preferences(
         "density": density,
         "has_letter_keys": has_letter_keys,
         "is_named_publicly": is_named_publicly,
+        "public_name": None
+        if public_name is None
+        else clean_line("public_name", public_name, PUBLIC_NAME_MAX),
     }
     changes = {
         name: value

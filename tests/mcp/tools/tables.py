@@ -72,7 +72,7 @@ LIVE: Final = frozenset(
         "proofroom_shared_content.ApprovalRule",
         "proofroom_shared_content.SharedProposal", "proofroom_shared_content.SharedRevision",
         "content.Post: live", "content.PostJob", "content.PostJobItem",
-        "content.PostModule", "content.PostTerm", "content.Provenance",
+        "content.PostAuthor", "content.PostModule", "content.PostTerm", "content.Provenance",
         "content.RejectedChange",
         "content.ReplacedPlace", "content.Replacement", "content.Revision: live", "content.ScheduledApproval",
         "content.SearchEntry: live",
