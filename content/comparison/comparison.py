@@ -242,6 +242,8 @@ class _ValueComparer:
             reference = _REFERENCES[kind]
             listed: DifferenceKind = "image" if reference == "media" else "reference"
             return self.listed(before, after, listed, place, reference)
+        if kind == "people" and isinstance(old, list | None) and isinstance(new, list | None):
+            return self.listed(before, after, "reference", place, "people")
         if kind == "multiselect" and isinstance(old, list | None) and isinstance(new, list | None):
             return self.listed(before, after, "choice", place, None)
         if kind in _SCALARS and _is_scalar(old) and _is_scalar(new):

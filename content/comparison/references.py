@@ -17,6 +17,7 @@ from content.models import Post
 from content.store.scopes import hidden_post_ids, hidden_title
 from media.models import Asset
 from media.queries import load_assets
+from proofroom.accounts.models import User
 from proofroom.core.content_scope import Scoped
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.json import Json
@@ -63,11 +64,15 @@ class References:
     posts: Mapping[str, str] = field(default_factory=dict)
     terms: Mapping[str, str] = field(default_factory=dict)
     forms: Mapping[str, str] = field(default_factory=dict)
+    people: Mapping[str, str] = field(default_factory=dict)
     shared: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
     """Props of global modules by instance id."""
 
     def title(self, reference: ShownReference) -> str:
         """Return the title of a reference with distinguishing details and the start of its id."""
+        if reference.kind == "people":
+            name = self.people.get(reference.id)
+            return name if name else _("(missing) %(id)s") % {"id": reference.id}
         if reference.kind == "media":
             found = self.media.get(reference.id)
             title = found.described if found else None
@@ -90,6 +95,10 @@ class ReferenceIds:
 
     def add(self, kind: str, value: object) -> None:
         for item in value if isinstance(value, list | tuple) else [value]:
+            if kind == "people":
+                if str(item).isdecimal():
+                    self.ids[kind].add(str(item))
+                continue
             if not isinstance(item, str) or not item:
                 continue
             if kind != "form-reference" and parse_uuid(item) is None:
@@ -132,7 +141,7 @@ def collect_references(changes: Iterable[Change], document: PostDocument) -> Ref
 
 
 def references_of(changes: Iterable[Change], *documents: PostDocument, who: Scoped) -> References:
-    """Load the titles for the references in these changes. At most five queries."""
+    """Load the titles for the references in these changes. At most six queries."""
     wanted = ReferenceIds()
     listed = list(changes)
     shared = shared_props(listed, *documents)
@@ -153,6 +162,7 @@ def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
     forms, titles_of_forms = wanted.ids["form-reference"], title_lookups.get("form-reference")
     found = Post.objects.filter(pk__in=posts).only("title", "type", "path", "locale")
     hidden = hidden_post_ids(posts, who)
+    people = User.objects.filter(pk__in=wanted.ids["people"]).values_list("pk", "username")
     named = Term.objects.filter(pk__in=terms).values_list("pk", "name", "taxonomy")
     # Querysets are lazy: without ids there is no query.
     return References(
@@ -164,6 +174,7 @@ def load_titles(wanted: ReferenceIds, who: Scoped) -> References:
             for post in (found if posts else ())
         },
         terms={str(pk): f"{name} · {taxonomy}" for pk, name, taxonomy in (named if terms else ())},
+        people={str(pk): name for pk, name in (people if wanted.ids["people"] else ())},
         forms=titles_of_forms(forms) if titles_of_forms is not None and forms else {},
     )
 

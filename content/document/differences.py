@@ -209,7 +209,7 @@ DifferenceKind = Literal[
     "source-mismatch",
 ]  # fmt: skip
 KINDS: Final[tuple[DifferenceKind, ...]] = get_args(DifferenceKind)
-ReferenceKind = Literal["media", "post-reference", "taxonomy-reference", "form-reference"]
+ReferenceKind = Literal["media", "post-reference", "taxonomy-reference", "form-reference", "people"]
 Action = Literal["added", "removed", "changed"]
 Status = Literal["same", "changed", "inserted", "removed"]
 

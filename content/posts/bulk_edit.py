@@ -1,4 +1,4 @@
-"""Bulk edit: the same changes of terms, custom fields and dates in many posts, and an assignment for each.
+"""Bulk edit: the same changes of terms, authors, custom fields and dates in many posts, and an assignment for each.
 
 Each post is changed by `edit_post`, as by a single edit in the admin, so permissions, rules, editorial steps and
 revisions are the same.
@@ -16,10 +16,12 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from content.document.document import CUSTOM_PREFIX, PostDocument
-from content.document.post_fields import SCHEDULE_FIELDS
+from content.document.post_fields import AUTHORS, SCHEDULE_FIELDS
 from content.models import JobOutcome, Post, PostJob, PostJobItem
 from content.posts.edit import edit_post
+from content.rules.check import require_authors
 from content.store.layer_state import lock_post
+from content.store.post_repository import authors_of
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, NotAllowed, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
@@ -32,6 +34,8 @@ from proofroom.taxonomies.models import Term
 
 TermMode = Literal["add", "remove", "replace"]
 """What happens to the chosen terms. `replace` removes the other terms of the same taxonomies."""
+AuthorMode = Literal["add", "remove", "set"]
+"""What happens to the chosen authors. `set` replaces the others."""
 TERMS: Final = "taxonomyTermIds"
 
 
@@ -64,18 +68,22 @@ class BulkEdit:
 
     term_mode: TermMode | None = None
     term_ids: tuple[str, ...] = ()
+    author_mode: AuthorMode | None = None
+    author_ids: tuple[int, ...] = ()
     fields: Mapping[str, Json] = field(default_factory=dict)
     type: str = ""
     parts: Mapping[str, JsonObject] = field(default_factory=dict)
 
     @property
     def changes_content(self) -> bool:
-        return self.term_mode is not None or bool(self.fields)
+        return bool(self.term_mode or self.author_mode or self.fields)
 
     def to_json(self) -> JsonObject:
         return {
             "termMode": self.term_mode,
             "termIds": [*self.term_ids],
+            "authorMode": self.author_mode,
+            "authorIds": [*self.author_ids],
             "fields": {**self.fields},
             "type": self.type,
             "parts": {**self.parts},
@@ -86,6 +94,9 @@ class BulkEdit:
         return cls(
             term_mode=cast("TermMode | None", value["termMode"]),
             term_ids=tuple(cast("Sequence[str]", value["termIds"])),
+            # Jobs of earlier versions changed no authors.
+            author_mode=cast("AuthorMode | None", value.get("authorMode")),
+            author_ids=tuple(cast("Sequence[int]", value.get("authorIds") or ())),
             fields=cast("Mapping[str, Json]", value["fields"]),
             type=str(value["type"]),
             parts=cast("Mapping[str, JsonObject]", value["parts"]),
@@ -104,6 +115,8 @@ def check_bulk_edit(edit: BulkEdit, actor: Actor) -> JsonObject:
         raise invalid("edit", _("Choose at least one change."), code="nothing_to_change")
     if edit.term_mode is not None:
         _check_terms(edit)
+    if edit.author_mode is not None:
+        _check_authors(edit)
     known = {CUSTOM_PREFIX + name for name in shared_custom_fields(edit.type)} if edit.type else ()
     custom: JsonObject = {}
     for name, value in edit.fields.items():
@@ -136,6 +149,26 @@ def _check_terms(edit: BulkEdit) -> None:
         raise invalid(TERMS, _("One of the terms no longer exists. Choose the terms again."))
 
 
+def _check_authors(edit: BulkEdit) -> None:
+    if edit.author_mode not in get_args(AuthorMode):
+        raise invalid(AUTHORS, _("Choose what to do with the authors."))
+    if not edit.author_ids:
+        raise invalid(AUTHORS, _("Choose at least one person."))
+    if edit.author_mode != "remove":
+        require_authors(edit.author_ids)
+
+
+def _with_authors(document: PostDocument, edit: BulkEdit) -> PostDocument:
+    now, chosen = authors_of(document), edit.author_ids
+    if edit.author_mode == "set":
+        after = [*chosen]
+    elif edit.author_mode == "add":
+        after = list(dict.fromkeys([*now, *chosen]))
+    else:
+        after = [id_ for id_ in now if id_ not in chosen]
+    return document.with_fields({AUTHORS: [*after]})
+
+
 def _check_date(name: str, value: Json) -> None:
     if value is None:
         return
@@ -162,8 +195,12 @@ def _edit_one(item: PostJobItem, edit: BulkEdit, actor: Actor) -> None:
 
     def change(document: PostDocument) -> PostDocument:
         after = document.with_fields(edit.fields)
-        if edit.fields:
-            before["fields"] = {name: document.fields.get(name) for name in edit.fields}
+        changed = [*edit.fields]
+        if edit.author_mode is not None:
+            changed.append(AUTHORS)
+            after = _with_authors(after, edit)
+        if changed:
+            before["fields"] = {name: document.fields.get(name) for name in changed}
         if edit.term_mode is not None:
             before["terms"] = [*document.taxonomy_term_ids]
             after = after.with_terms(_terms_after(document, edit))

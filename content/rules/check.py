@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from typing import Any, Final
 from uuid import UUID
 
@@ -90,11 +91,15 @@ def check_authors(
     if taken_over is not None:
         known.update(post_repository.authors_of(taken_over))
     new = [id_ for id_ in post_repository.authors_of(after) if id_ not in known]
-    if not new:
-        return
-    people = User.objects.filter(pk__in=new, is_active=True).exclude(role=Role.AI_AGENT)
+    if new:
+        require_authors(new)
+
+
+def require_authors(ids: Collection[int]) -> None:
+    """Raise `RuleViolation` on `authors` unless these are active accounts of people. One query."""
+    people = User.objects.filter(pk__in=ids, is_active=True).exclude(role=Role.AI_AGENT)
     found = set(people.values_list("pk", flat=True))
-    missing = [str(id_) for id_ in new if id_ not in found]
+    missing = [str(id_) for id_ in ids if id_ not in found]
     if missing:
         message = _("No active account of a person has the ID %(ids)s.")
         raise invalid(AUTHORS, message % {"ids": ", ".join(missing)}, code="unknown_author")

@@ -10,18 +10,19 @@ from django.contrib import admin
 from django.contrib.admin import FieldListFilter, ListFilter
 from django.contrib.admin.views.main import ORDER_VAR
 from django.core.paginator import Paginator
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
-from content.models import UNPUBLISHED, Layer, Post, Status, status_label
+from content.models import UNPUBLISHED, Layer, Post, PostAuthor, Status, status_label
 from content.models.post import ALIVE_CONDITION
 from content.store import search
-from content.store.post_queries import has_changes_in
+from content.store.post_queries import filter_by_author, has_changes_in
 from content.store.scopes import visible_to
+from proofroom.accounts.models import User
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.lists import ListAdmin, ListColumn
 from proofroom.core.admin.permissions import actor_of, may
@@ -30,6 +31,7 @@ from proofroom_apps.editorial.post_editor.bulk_edit import EDIT, bulk_edit
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
 from proofroom_apps.editorial.post_editor.new_post import add
+from proofroom_apps.editorial.post_editor.page_lock import page_lock
 from proofroom_apps.editorial.post_editor.rich_text import richtext
 from proofroom_apps.editorial.post_editor.views import (
     edit,
@@ -57,6 +59,8 @@ from proofroom_apps.editorial.review.reviewers import reviewers
 from proofroom_apps.editorial.translations.post_translations import translations
 from proofroom_apps.editorial.translations.side_by_side import translate
 
+_MAX_AUTHORS = 100
+"""Maximum number of authors to choose from in the list."""
 _MAX_CHOSEN = 1000
 """Maximum number of posts passed to an action, which checks its own limit."""
 
@@ -73,6 +77,31 @@ class WaitingFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
         layer = self.value() or ""
         return queryset.filter(has_changes_in(Layer(layer))) if layer in Layer.values else queryset
+
+
+class AuthorFilter(admin.SimpleListFilter):
+    """Filter for posts that name an account as author."""
+
+    title = gettext_lazy("author")
+    parameter_name = "author"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        # Django builds the filters of a list twice when it runs an action.
+        known: list[tuple[str, str]] | None = getattr(request, "known_authors", None)
+        if known is not None:
+            return known
+        authors = User.objects.filter(Exists(PostAuthor.objects.filter(user=OuterRef("pk"))))
+        found = authors.order_by("username").values_list("pk", "username")[:_MAX_AUTHORS]
+        known = [(str(pk), name) for pk, name in found]
+        request.known_authors = known  # type: ignore[attr-defined]  # for the next time
+        return known
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
+        chosen = self.value() or ""
+        # At most nine digits, which always fit the column.
+        if not chosen.isdecimal() or len(chosen) > 9:
+            return queryset
+        return filter_by_author(queryset, int(chosen))
 
 
 class StatusFilter(admin.ChoicesFieldListFilter):
@@ -108,6 +137,7 @@ class PostAdmin(ListAdmin[Post]):
         ("locale", LanguageFilter),
         ("status", StatusFilter),
         WaitingFilter,
+        AuthorFilter,
     )
     has_indexed_labels = True
     # Only makes Django show the search field. `get_search_results` does the search.
@@ -198,6 +228,7 @@ class PostAdmin(ListAdmin[Post]):
             path("richtext/", wrap(richtext), name="content_post_richtext"),
             path("targets/", wrap(search_targets), name="content_post_targets"),
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
+            path("<uuid:post_id>/lock/", wrap(page_lock), name="content_post_lock"),
             path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
             path(
                 "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"

@@ -133,7 +133,7 @@ class FoundPost:
     @cached_property
     def author_names(self) -> list[str]:
         """The names of its authors that readers see, in order."""
-        names: list[str] = orjson.loads(self._shown["author_rows"])
+        names: list[str] = orjson.loads(self._shown["named_authors"])
         return names
 
     @cached_property
@@ -156,7 +156,7 @@ _SHOWN: Final = (
     *columns_of(Post),
     *(f"featured_media__{name}" for name in columns_of(Asset)),
 )
-_PARTS: Final = ("terms", "modules", "author_rows", "ai_origins", "ai_show")
+_PARTS: Final = ("terms", "modules", "named_authors", "ai_origins", "ai_show")
 _MAX_PATHS_ABOVE: Final = 8
 """Maximum number of paths above a page that are read with it."""
 _PAGE: Final = CompiledQuery(
@@ -167,7 +167,7 @@ _PAGE: Final = CompiledQuery(
             terms=_terms(),
             arms=running_arms(),
             modules=_modules(),
-            author_rows=_author_names(),
+            named_authors=_author_names(),
             above=_neighbours(published_posts().filter(path__in=above)),
             translations=_neighbours(
                 published_posts().filter(translation_group=OuterRef("translation_group"))
@@ -184,7 +184,7 @@ _ARM: Final = CompiledQuery(
         .annotate(
             terms=_terms(),
             modules=_modules(),
-            author_rows=_author_names(),
+            named_authors=_author_names(),
             **disclosure_columns(),
         )
         .values(*_SHOWN, *_PARTS)

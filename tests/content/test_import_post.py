@@ -50,7 +50,7 @@ def plain(document: Any) -> Any:
     for module in found["modules"]:
         for name in IDS:
             del module[name]
-    for name in ("slug", "status"):
+    for name in ("slug", "status", "authors"):
         del found["post"][name]
     return found
 
@@ -78,6 +78,7 @@ def test_what_was_exported_comes_back_but_for_its_ids(bare: bool) -> None:
     assert set(local).isdisjoint(m["moduleInstanceId"] for m in document["modules"])
     assert made.translation_group != post.translation_group
     assert made.author.username == "editor"
+    assert made.authors == [made.author_id]
 
 
 def test_it_publishes_nothing_now_or_later() -> None:

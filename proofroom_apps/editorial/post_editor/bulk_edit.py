@@ -1,4 +1,4 @@
-"""The page that changes many posts at once: terms, shared custom fields, dates, and an assignment."""
+"""The page that changes many posts at once: terms, authors, shared custom fields, dates, and an assignment."""
 
 from __future__ import annotations
 
@@ -19,9 +19,16 @@ from django.views.decorators.http import require_POST
 
 from content.document.document import CUSTOM_PREFIX
 from content.document.labels import type_label
-from content.document.post_fields import SCHEDULE_FIELDS
+from content.document.post_fields import AUTHORS, POST_FIELDS, SCHEDULE_FIELDS
 from content.models import Post, Status, shown_status, status_label
-from content.posts.bulk_edit import TERMS, BulkEdit, TermMode, selected_ids, shared_custom_fields
+from content.posts.bulk_edit import (
+    TERMS,
+    AuthorMode,
+    BulkEdit,
+    TermMode,
+    selected_ids,
+    shared_custom_fields,
+)
 from content.posts.jobs import MAX_POSTS, start_bulk_edit
 from content.store.scopes import visible_to
 from proofroom.core.actor import Actor
@@ -39,7 +46,7 @@ from proofroom_apps.comments.bulk_assignment import ASSIGNMENT
 from proofroom_apps.comments.services import BODY_MAX
 from proofroom_apps.editorial.post_editor.choices import PostChoices, chosen_ids
 from proofroom_apps.editorial.post_editor.controls import Control, control_of
-from proofroom_apps.editorial.post_editor.form import date_field
+from proofroom_apps.editorial.post_editor.form import date_field, form_field_of
 from proofroom_apps.editorial.post_editor.form_fields import (
     Choice,
     EditorField,
@@ -179,7 +186,7 @@ def _read_edit(request: HttpRequest, selection: Selection) -> BulkEdit:
     for name in SCHEDULE_FIELDS:
         if (do := sent.get(f"{name}.do", "")) in ("set", "remove"):
             fields[name] = _read_date(name, sent.get(name, "")) if do == "set" else None
-    mode = sent.get("terms.do", "")
+    mode, author_mode = sent.get("terms.do", ""), sent.get("authors.do", "")
     assignment: JsonObject = {name: sent.get(name, "").strip() for name in _ASSIGNMENT_FIELDS}
     parts: dict[str, JsonObject] = {}
     if any(assignment.values()):
@@ -188,6 +195,12 @@ def _read_edit(request: HttpRequest, selection: Selection) -> BulkEdit:
     return BulkEdit(
         term_mode=cast("TermMode", mode) if mode else None,
         term_ids=tuple(sent.getlist(TERMS)) if mode else (),
+        author_mode=cast("AuthorMode", author_mode) if author_mode else None,
+        author_ids=tuple(
+            # At most nine digits, which always fit the column.
+            int(one) if one.isdecimal() and len(one) < 10 else 0
+            for one in (sent.getlist(AUTHORS) if author_mode else ())
+        ),
         fields=fields,
         type=selection.type if has_custom else "",
         parts=parts,
@@ -216,7 +229,7 @@ def _show(
     sent: Mapping[str, str] = request.POST if error is not None else {}
     custom = _custom_controls(request, selection, errors, is_sent=error is not None)
     # Errors of controls that the page doesn't have are shown above the form.
-    shown = {TERMS, *SCHEDULE_FIELDS, *_ASSIGNMENT_FIELDS}.union(
+    shown = {TERMS, AUTHORS, *SCHEDULE_FIELDS, *_ASSIGNMENT_FIELDS}.union(
         *(one.control.names for one in custom)
     )
     is_placed = bool(errors) and all(name in shown for name in errors)
@@ -235,6 +248,8 @@ def _show(
         "post": {"pk": "", "locale": selection.locale},
         "term_modes": _term_modes(sent),
         "terms": _terms_control(selection, request.POST.getlist(TERMS) if sent else [], errors),
+        "author_modes": _author_modes(sent),
+        "authors": _authors_control(request, sent, errors),
         "custom": custom,
         "type_label": type_label(selection.type) if selection.type else "",
         "has_types": len(selection.types) > 1,
@@ -272,6 +287,27 @@ def _term_modes(sent: Mapping[str, str]) -> list[tuple[str, str, bool]]:
     }
     chosen = sent.get("terms.do", "")
     return [(value, label, value == chosen) for value, label in modes.items()]
+
+
+def _author_modes(sent: Mapping[str, str]) -> list[tuple[str, str, bool]]:
+    modes = {
+        "": _("Leave unchanged"),
+        "set": _("Set to"),
+        "add": _("Add"),
+        "remove": _("Remove"),
+    }
+    chosen = sent.get("authors.do", "")
+    return [(value, label, value == chosen) for value, label in modes.items()]
+
+
+def _authors_control(
+    request: HttpRequest, sent: Mapping[str, str], errors: Mapping[str, Sequence[str]]
+) -> Control:
+    """Return the choice of authors. One query."""
+    form_field = form_field_of(POST_FIELDS[AUTHORS])
+    typed = read(form_field, request.POST, AUTHORS, actor_of(request)) if sent else ""
+    choices = PostChoices(None, [], actor_of(request))
+    return control_of(form_field, AUTHORS, typed, errors, choices)
 
 
 def _terms_control(

@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
@@ -20,6 +20,8 @@ from content.store import search
 from content.store.scopes import can_view, hidden_post_ids, hidden_title, visible_to
 from media.models import Asset
 from media.scopes import visible_assets
+from proofroom.accounts.models import User
+from proofroom.accounts.roles import Role
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped
@@ -31,7 +33,12 @@ from proofroom.definitions import allowed_modules, find_post_type, modules, taxo
 from proofroom.definitions.richtext.links import MAX_HREF, is_external, safe_href
 from proofroom.taxonomies.models import Term
 from proofroom.taxonomies.rules import taxonomy_label
-from proofroom_apps.editorial.post_editor.form_fields import Choice, EditorField, Typed
+from proofroom_apps.editorial.post_editor.form_fields import (
+    PEOPLE,
+    Choice,
+    EditorField,
+    Typed,
+)
 
 _MAX_CHOICES: Final = 50
 """Number of newest choices in a list without scripts."""
@@ -61,6 +68,7 @@ class PostChoices:
             "terms": self._terms,
             "taxonomy-reference": self._terms,
             "form-reference": self._forms,
+            PEOPLE: self._people,
         }
         if form_field.kind not in self._lists:
             self._lists[form_field.kind] = readers[form_field.kind]()
@@ -113,6 +121,13 @@ class PostChoices:
         if hidden:
             groups[""] = [(pk, hidden_title()) for pk in hidden]
         return list(groups.items())
+
+    def _people(self) -> list[tuple[str, list[Choice]]]:
+        """Return active people, and the authors of the post, who may have left. One query."""
+        own = self.post.authors if self.post is not None else []
+        newest = writers().order_by("username").values("pk")[:_MAX_TERMS]
+        rows = User.objects.filter(Q(pk__in=newest) | Q(pk__in=own)).order_by("username")
+        return [("", [(str(pk), name) for pk, name in rows.values_list("pk", "username")])]
 
     def _forms(self) -> list[tuple[str, list[Choice]]]:
         titles_of_forms = title_lookups.get("form-reference")
@@ -204,8 +219,12 @@ def search_targets(request: HttpRequest) -> JsonResponse:
         without=_parameter(request, "without"),
         only_locale=_parameter(request, "only_locale") if "only_locale" in request.GET else None,
     )
-    is_for_posts = asked.kind in ("post-reference", "link")
-    found = search_posts(asked, actor_of(request)) if is_for_posts else search_terms(asked)
+    if asked.kind == PEOPLE:
+        found = search_people(asked)
+    elif asked.kind in ("post-reference", "link"):
+        found = search_posts(asked, actor_of(request))
+    else:
+        found = search_terms(asked)
     return JsonResponse({"results": found})
 
 
@@ -270,6 +289,24 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
             {"id": str(term.pk), "title": term.name, "detail": detail, "path": "", "state": ""}
         )
     return found
+
+
+def writers() -> QuerySet[User]:
+    """Return the accounts that a post can name as authors: active people."""
+    return User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
+
+
+def search_people(asked: ReferenceSearch) -> list[JsonObject]:
+    """Return active people whose username or name for readers contains the text, by username. One query."""
+    rows = writers()
+    if asked.text:
+        named = Q(preferences__public_name__icontains=asked.text)
+        rows = rows.filter(named | Q(username__icontains=asked.text))
+    found = rows.order_by("username").values_list("pk", "username", "preferences__public_name")
+    return [
+        {"id": str(pk), "title": name, "detail": public or "", "path": "", "state": ""}
+        for pk, name, public in found[:_MAX_RESULTS]
+    ]
 
 
 def state_of(address: str, who: Scoped) -> JsonObject:

@@ -15,6 +15,7 @@ from proofroom.core.validation.form_fields import with_label
 from proofroom_apps.editorial.post_editor.form import FormUnit
 from proofroom_apps.editorial.post_editor.form_fields import (
     ITEMS_MAX,
+    PEOPLE,
     PICKED,
     Choice,
     EditorField,
@@ -139,7 +140,7 @@ def control_of(
         in_words(form_field.help),
         typed,
         form_field.max_length,
-        is_multiple=form_field.is_list,
+        is_multiple=form_field.is_list or form_field.kind == PEOPLE,
         errors=with_label(label, name, errors.get(name, ())),
     )
     if form_field.kind == "richtext" and isinstance(typed, dict):
@@ -160,7 +161,8 @@ def control_of(
     elif form_field.kind == "object":
         control.parts = _parts(form_field, name, typed, errors, choices)
     elif form_field.choices or form_field.kind in PICKED:
-        chosen = {str(item) for item in typed} if isinstance(typed, list) else {str(typed)}
+        listed = str(typed).split(",") if form_field.kind == PEOPLE else typed
+        chosen = {str(item) for item in listed} if isinstance(listed, list) else {str(listed)}
         own = [(value, in_words(text)) for value, text in form_field.choices]
         offered = [("", own)] if own else choices(form_field)
         groups = [
@@ -174,7 +176,18 @@ def control_of(
             for value in sorted(chosen - known - {""})
         ]
         control.groups = [*groups, ("", lost)] if lost else groups
+        if form_field.kind == PEOPLE and isinstance(listed, list):
+            control.groups = [("", _in_order(control.groups, listed))]
     return control
+
+
+def _in_order(
+    groups: Iterable[tuple[str, Sequence[tuple[str, str, bool]]]], chosen: Sequence[str]
+) -> list[tuple[str, str, bool]]:
+    """Return the options with the chosen ones first, in their order: a form sends them from top to bottom."""
+    options = [option for _label, listed in groups for option in listed]
+    place = {value: number for number, value in enumerate(chosen)}
+    return sorted(options, key=lambda option: place.get(option[0], len(place)))
 
 
 def _parts(

@@ -12,7 +12,7 @@ from django.utils.translation import gettext, gettext_noop
 
 from content.document.document import CUSTOM_PREFIX, ModuleDocument, PostDocument
 from content.document.labels import module_label
-from content.document.post_fields import POST_FIELDS, SCHEDULE_FIELDS, Panel, PostField
+from content.document.post_fields import AUTHORS, POST_FIELDS, SCHEDULE_FIELDS, Panel, PostField
 from content.models import ModuleInstance
 from proofroom.core.database.compiled_queries import CompiledQuery
 from proofroom.core.i18n import in_words
@@ -24,6 +24,8 @@ from proofroom_apps.editorial.post_editor.form_fields import REFERENCES, EditorF
 _PLACE_ORDER: Final = (
     "featuredMediaId",
     "taxonomyTermIds",
+    AUTHORS,
+    "byline",
     "parentId",
     *SCHEDULE_FIELDS,
     "orderIndex",

@@ -45,7 +45,9 @@ _MULTIPLE: Final = frozenset({"multiselect"})
 REFERENCES: Final = frozenset({"media", "post-reference", "taxonomy-reference"})
 _SELF_EVIDENT: Final = frozenset({"richtext", "form-reference"})
 """Kinds whose help is only for authors of JSON; the form omits it."""
-PICKED: Final = REFERENCES | {"terms", "form-reference"}
+PEOPLE: Final = "people"
+"""Kind of accounts in an order of their own. The typed value is text, since the order of lists has no meaning."""
+PICKED: Final = REFERENCES | {"terms", "form-reference", PEOPLE}
 """Kinds with values chosen from existing objects."""
 
 
@@ -116,6 +118,8 @@ def to_typed(field: EditorField, value: Json) -> Typed:
         return _typed_object(field, value)
     if field.kind == "boolean":
         return value is True
+    if field.kind == PEOPLE:
+        return ",".join(str(item) for item in value) if isinstance(value, list | tuple) else ""
     if field.is_list:
         return [str(item) for item in value] if isinstance(value, list | tuple) else []
     if field.kind == "richtext":
@@ -151,6 +155,8 @@ def read(field: EditorField, data: QueryDict, name: str, who: Scoped) -> Typed:
     if field.kind == "post-reference" and other.startswith("/"):
         found = visible_to(Post.objects.alive().filter(path=canonical_form(other)), who).first()
         other = str(found.pk) if found is not None else other
+    if field.kind == PEOPLE:
+        return ",".join(value for value in data.getlist(name) if value)
     if field.is_list:
         return [value for value in [*data.getlist(name), other] if value]
     if other:
@@ -179,6 +185,10 @@ def from_typed(field: EditorField, typed: Typed, old: Json, where: str) -> Json:
         return _object(field, typed, old, where)
     if field.kind == "richtext":
         return rich_text(typed, old, where)
+    if field.kind == PEOPLE and isinstance(typed, str):
+        # Validation reports what is not a number.
+        parts = [part for part in typed.split(",") if part]
+        return [int(part) if part.isdecimal() and len(part) < 12 else part for part in parts]
     if isinstance(typed, list) and isinstance(old, list | tuple):
         # A form sends choices in the order of its options. The same choices keep their stored order.
         is_same = sorted(map(str, typed)) == sorted(map(str, old))

@@ -19,6 +19,7 @@ from django.utils.translation import gettext
 from content.document.document import PostDocument
 from content.layers import Layers
 from content.models import Layer, Post, Status
+from content.store.page_locks import find_page_lock
 from media.models import Asset
 from media.presenters import smallest_url
 from proofroom.core.admin.permissions import actor_of, may
@@ -43,6 +44,7 @@ from proofroom_apps.editorial.post_editor.form_data import Sheet
 from proofroom_apps.editorial.post_editor.form_fields import EditorField, match_item, to_typed
 from proofroom_apps.editorial.post_editor.module_cards import cards_of
 from proofroom_apps.editorial.post_editor.origins import ai_share, origin_at, origins_of
+from proofroom_apps.editorial.post_editor.page_lock import lock_context
 from proofroom_apps.editorial.post_editor.publish_state import PostState, header_of, merge_actions
 from proofroom_apps.editorial.post_editor.related_panel import related_panel
 from proofroom_apps.editorial.post_editor.rich_text import markdown_of
@@ -400,14 +402,17 @@ def rights_of(frame: Frame) -> dict[str, Any]:
     request, post = frame.request, frame.post
     # Translators may write drafts, but not change what visitors see.
     live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
-    may_save = frame.layer is None and may(request, live, post)
-    may_stage = may(request, "posts.review.save", post)
+    locked = lock_context(request, find_page_lock(post))
+    is_free = not locked["is_locked_by_other"]
+    may_save = is_free and frame.layer is None and may(request, live, post)
+    may_stage = is_free and may(request, "posts.review.save", post)
     return {
+        **locked,
         "may_save": may_save,
         "may_stage": may_stage,
         "is_read_only": not (may_save or may_stage),
         "is_outside": not is_in_scopes(post, actor_of(request).scopes),
-        "may_arrange": may(request, "posts.edit", post),
+        "may_arrange": is_free and may(request, "posts.edit", post),
         "may_edit_globals": may(request, "globals.edit"),
     }
 
@@ -432,12 +437,14 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         may_publish=may(request, "posts.publish", post),
         may_archive=may(request, "posts.archive", post),
         may_copy=may(request, "posts.create", post),
-        may_trash=may(request, "posts.delete", post),
+        may_trash=not rights["is_locked_by_other"] and may(request, "posts.delete", post),
         may_approve=may(request, "posts.review.approve", post),
         is_placeholder=post.is_placeholder,
         is_variation=post.variation_of_id is not None,
         was_live=post.published_at is not None,
         is_running=post.variation_running,
+        is_locked=rights["is_locked_by_other"],
+        has_lock=rights["has_own_lock"],
     )
     clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
     return {
@@ -458,6 +465,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "expiry_label": date_field("unpublishAt").label,
         "expiry_at": sheet.typed[EXPIRY],
         "suggested_times": suggested_times(),
+        "lock_dialog": next((one for one in clean.menu if one.dialog == "page-lock"), None),
         "publication": next((one for one in clean.menu if one.dialog == "publication"), None),
         "publication_label": gettext("First published (%(zone)s)") % {"zone": current_zone_name()},
         "publication_at": frame.sent.get("published_at", publication_input(post)),

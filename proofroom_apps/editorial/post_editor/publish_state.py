@@ -48,6 +48,10 @@ class PostState:
     was_live: bool = False
     """True if it is or was published."""
     is_running: bool = False
+    is_locked: bool = False
+    """True if somebody else has locked the page."""
+    has_lock: bool = False
+    """True if the user has locked the page."""
 
     @property
     def is_scheduled(self) -> bool:
@@ -152,6 +156,8 @@ def _badge(state: PostState) -> tuple[str, str]:
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
     """Return the sentence and the main button, which agree."""
+    if state.is_locked:
+        return gettext("Somebody else has locked this page. You can view it."), None
     if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
         if state.is_outside:
             return gettext("You can view this post. Your role is limited to other content."), None
@@ -244,6 +250,9 @@ def _others(state: PostState) -> list[StateAction]:
         found.append(StateAction(gettext("Archive"), do="archive"))
     if state.may_save and state.status == Status.ARCHIVED and state.may_publish:
         found.append(StateAction(gettext("Restore as draft"), do="unarchive"))
+    if state.may_save or state.may_stage:
+        label = gettext("Change lock…") if state.has_lock else gettext("Lock page…")
+        found.append(StateAction(label, dialog="page-lock"))
     if state.may_copy and not (state.is_placeholder or state.is_variation):
         found.append(StateAction(gettext("Copy…"), page="copy"))
     if state.may_trash:

@@ -9,6 +9,7 @@ from functools import cache
 from typing import Any, Final
 from uuid import UUID
 
+import orjson
 from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
 from django.db.models import Exists, F, OuterRef, QuerySet
 from django.http import HttpRequest
@@ -16,15 +17,26 @@ from django.utils.safestring import SafeString
 
 from content.comparison.references import media_view
 from content.document.labels import type_label
-from content.models import UNPUBLISHED, Layer, Post, Status, shown_status, status_label
+from content.models import (
+    UNPUBLISHED,
+    Layer,
+    Post,
+    PostAuthor,
+    Status,
+    shown_status,
+    status_label,
+)
 from content.store.opening_images import load_pictures, opening_module
+from content.store.page_locks import HOLDER_COLUMNS, find_page_lock
 from content.store.post_queries import has_changes_in
 from content.store.scopes import changeable_by
 from media.models import Asset
+from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.admin.lists import ViewChangeList, column_name
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.database.compiled_queries import CompiledQuery, instance_from_row
+from proofroom.core.database.json_text import JSONValue, rows_as_text
 from proofroom.core.i18n.ages import age_html
 from proofroom.core.i18n.languages import language_name
 from proofroom.core.i18n.time_zones import exact_time
@@ -42,11 +54,16 @@ def _row_data(ids: Sequence[UUID]) -> QuerySet[Any, Any]:
         in_ai_review=has_changes_in(Layer.AI_REVIEW),
         opening=opening_module(),
         by=F("author__username"),
+        credited=rows_as_text(
+            PostAuthor.objects.filter(post_id=OuterRef("pk"))
+            .order_by("place")
+            .values(entry=JSONValue("user__username"))
+        ),
     )
     return posts.values(
         *("id", "type", "locale", "title", "proposed_title", "path", "status", "is_placeholder"),
         *("translated_from_id", "published_at", "publish_at", "unpublish_at"),
-        *("created_at", "updated_at", "by"),
+        *("created_at", "updated_at", "by", "credited", "locked_until", *HOLDER_COLUMNS),
         *("in_review", "in_ai_review", "opening", "featured_media_id"),
         *(f"featured_media__{name}" for name in _PICTURE),
     )
@@ -73,6 +90,7 @@ class PostRow:
     created_at: datetime
     updated_at: datetime
     author: str
+    locked_by: str
     in_review: bool
     in_ai_review: bool
     opening: str
@@ -125,7 +143,9 @@ def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
             unpublish_at=row["unpublish_at"],
             created_at=row["created_at"],
             updated_at=row["updated_at"],
-            author=row["by"] or "",
+            # Posts from before there were authors have only the person who created them.
+            author=", ".join(orjson.loads(row["credited"])) or row["by"] or "",
+            locked_by=_holder_of(row),
             in_review=row["in_review"],
             in_ai_review=row["in_ai_review"],
             opening=row["opening"],
@@ -136,6 +156,17 @@ def load_rows(keys: Iterable[Mapping[str, Any]]) -> list[PostRow]:
         # A post deleted since the first query is missing.
         if (row := rows.get(id_)) is not None
     ]
+
+
+def _holder_of(row: Mapping[str, Any]) -> str:
+    """Return who has locked the page; empty if nobody has."""
+    post = instance_from_row(Post, {"id": row["id"], "locked_until": row["locked_until"]})
+    holder = {name.partition("__")[2]: row[name] for name in HOLDER_COLUMNS}
+    if holder["username"] is None:
+        return ""
+    post.locked_by = instance_from_row(User, {"id": 0, **holder})
+    lock = find_page_lock(post)
+    return lock.username if lock is not None else ""
 
 
 def _picture_of(row: Mapping[str, Any]) -> Asset | None:
@@ -209,6 +240,7 @@ class PostChangeList(ViewChangeList):
                 "columns": columns,
                 "has_picture": bool(picture_url),
                 "is_proposed": post.is_proposed,
+                "is_locked": bool(post.locked_by),
                 "has_path": bool(post.path),
                 "is_translation": post.is_translation,
                 "is_scheduled": post.is_scheduled,
@@ -227,6 +259,7 @@ class PostChangeList(ViewChangeList):
                 "status": post.shown_status,
                 "state": states.get(post.shown_status, post.status),
                 "author": post.author or "—",
+                "locked_by": post.locked_by,
                 "changed": age_html(post.updated_at),
                 "first_published": age_html(post.published_at)
                 if "first_published" in columns

@@ -191,7 +191,7 @@ function searchInput(label, kind) {
   const input = document.createElement("input");
   input.type = "text";
   input.className = "reference-search";
-  input.placeholder = pageData(kind === "post-reference" ? "find" : "findTerm");
+  input.placeholder = pageData({ "post-reference": "find", people: "findPerson" }[kind] ?? "findTerm");
   input.setAttribute("aria-label", label);
   return input;
 }
@@ -265,7 +265,23 @@ function referenceField(select) {
   show();
 }
 
-/** Add a search input for several posts or terms. Chosen ones remain visible as checkboxes. */
+/** Add a button to a chosen person that moves it one place up: the order is the one that readers see. */
+function moveUpButton(check) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "chosen-up";
+  button.textContent = "↑";
+  button.setAttribute("aria-label", pageData("moveUp").replace("{name}", check.textContent.trim()));
+  button.addEventListener("click", () => {
+    check.previousElementSibling?.before(check);
+    button.focus();
+    announce(pageData("movedUp").replace("{name}", check.querySelector("span").textContent).replace("{n}", String([...check.parentElement.children].indexOf(check) + 1)));
+    notifyChanged(check.querySelector("input"));
+  });
+  check.append(button);
+}
+
+/** Add a search input for several posts, terms or people. Chosen ones remain visible as checkboxes. */
 function manyReferences(group) {
   const boxes = [...group.querySelectorAll("[data-checks] .check")];
   const isLong = boxes.length > MAX_CHECKBOXES || group.dataset.many !== "terms";
@@ -278,6 +294,8 @@ function manyReferences(group) {
     for (const group of checks.querySelectorAll(".check-group, .help")) group.remove();
     checks.classList.add("chosen");
   }
+  const isOrdered = group.dataset.many === "people";
+  if (isOrdered) checks.querySelectorAll(".check").forEach(moveUpButton);
   const place = document.createElement("div");
   place.className = "reference";
   const input = searchInput(labelOf(group), group.dataset.many);
@@ -300,6 +318,7 @@ function manyReferences(group) {
       text.textContent = item.title;
       label.append(box, text);
       checks.append(label);
+      if (isOrdered) moveUpButton(label);
     }
     const box = there ?? checks.lastElementChild.querySelector("input");
     box.checked = true;

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from uuid import uuid4
+
+from django.utils import timezone
 
 from content.models import Draft, Layer, Post, PostModule
 from content.posts.trash import delete_post
@@ -26,6 +29,7 @@ def scene() -> Names:
         "module_id": make.module_id(post, "hero"),
         "free_module_id": make.module_id(post, "faq"),
         "order": modules,
+        "soon": (timezone.now() + timedelta(hours=1)).isoformat(),
     }
 
 
@@ -61,6 +65,13 @@ ENDPOINTS = [
     Endpoint("DELETE /api/posts/<post_id>", EDITORS),
     Endpoint("POST /api/posts/<deleted_id>/restore", EDITORS),
     Endpoint("GET /api/posts/<post_id>/export", PEOPLE),
+    Endpoint(
+        "POST /api/posts/<post_id>/lock",
+        PEOPLE,
+        body={"until": "<soon>"},
+        invalid=({"until": "2000-01-01T00:00:00Z"}, "until"),
+    ),
+    Endpoint("DELETE /api/posts/<post_id>/lock", PEOPLE),
     Endpoint("GET /api/posts/<post_id>/modules", PEOPLE),
     Endpoint(
         "POST /api/posts/<post_id>/modules",
