@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 from uuid import UUID
@@ -12,13 +12,14 @@ from django.db.models import Exists, OuterRef
 
 from content.models import Post, RejectedChange
 from content.store import post_repository
+from content.store.author_names import named_authors
 from content.store.layer_state import Layers, draft_rows, drafts_from_rows, layers_of
 from content.store.page_locks import HOLDER_COLUMNS
 from content.store.post_queries import listed_posts, reachable_posts, whole_post
 from content.store.scopes import hidden_post_ids
 from proofroom.core.content_scope import Scoped
 from proofroom.core.database.compiled_queries import CompiledQuery, columns_of
-from proofroom.core.database.json_text import JSONObject, rows_as_text
+from proofroom.core.database.json_text import JSONObject, JSONValue, rows_as_text
 from proofroom.core.json import JsonObject
 
 _LAYERED_ROWS: Final = CompiledQuery(
@@ -31,6 +32,7 @@ _LAYERED_ROWS: Final = CompiledQuery(
             *HOLDER_COLUMNS,
             **post_repository.live_rows(),
             draft_rows=draft_rows(),
+            named_authors=rows_as_text(named_authors().values(entry=JSONValue("reader_name"))),
             has_rejections=Exists(
                 RejectedChange.objects.filter(post=OuterRef("pk"), taken_back_at__isnull=True)
             ),
@@ -59,6 +61,8 @@ class LayeredPost:
     translations: list[tuple[str, str]]
     shared: Mapping[str, JsonObject]
     has_rejections: bool
+    author_names: Sequence[str] = ()
+    """The names of its authors that readers see."""
 
 
 def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
@@ -88,4 +92,5 @@ def read_layered_post(post_id: UUID, who: Scoped) -> LayeredPost | None:
             if one["instance__scope"] == "global"
         },
         has_rejections=bool(row["has_rejections"]),
+        author_names=orjson.loads(row["named_authors"]),
     )

@@ -7,6 +7,7 @@ from typing import Any, Final, Literal
 
 from content import presenters
 from content.document.document import ModuleDocument, PostDocument
+from content.document.post_fields import AUTHORS
 from content.layers import Layers, LayerView, open_layers
 from content.layers.rejected_changes import EarlierRejections, earlier_rejections
 from content.models import Layer, ModuleInstance, Post
@@ -172,7 +173,7 @@ def _context(read: LayeredPost, parts: Parts, full: bool) -> JsonObject:
     documents = (layers.ai_review.document, layers.review.document, layers.live)
     found = {module.id: module for document in documents for module in reversed(document.modules)}
     parts.require_modules(found, post.pk)
-    answer: JsonObject = {"post": _fields(post, shown, is_whole=parts.is_whole)}
+    answer: JsonObject = {"post": _fields(read, shown, is_whole=parts.is_whole)}
     order = list(dict.fromkeys(id_ for document in documents for id_ in document.order))
     shared = _shared_props(read, found.values())
     modules: list[Json] = [
@@ -203,7 +204,8 @@ def _context(read: LayeredPost, parts: Parts, full: bool) -> JsonObject:
     return answer
 
 
-def _fields(post: Post, shown: PostDocument, *, is_whole: bool) -> JsonObject:
+def _fields(read: LayeredPost, shown: PostDocument, *, is_whole: bool) -> JsonObject:
+    post = read.post
     wire: JsonObject = {
         "id": str(post.pk),
         "type": post.type,
@@ -216,7 +218,12 @@ def _fields(post: Post, shown: PostDocument, *, is_whole: bool) -> JsonObject:
         # It gets its address at the first approval.
         del wire["url"]
         wire["proposed"] = True
-    fields = shown.fields if is_whole else {"title": shown.fields.get("title")}
+    # Clients need names: they can neither read accounts nor change the authors.
+    fields = (
+        {**shown.fields, AUTHORS: [*read.author_names] or None}
+        if is_whole
+        else {"title": shown.fields.get("title")}
+    )
     return wire | {name: value for name, value in fields.items() if value not in (None, "", {})}
 
 
