@@ -28,7 +28,7 @@ from cms_project.system_health import lights
 from content.comparison.references import media_view
 from content.document.labels import type_label
 from content.inbox.queries import WaitingPost, list_waiting_posts, queue
-from content.models import Layer, Post, Status
+from content.models import SCHEDULED, Layer, Post, Status
 from content.store.opening_images import load_pictures, opening_module
 from content.store.scopes import filter_by_visible_post, visible_to
 from proofroom.core.actor import Actor
@@ -150,7 +150,7 @@ def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
         )
         found.append(_tile(_("Open feedback"), counts["feedback"], address, "plain"))
     if may(request, "posts.publish"):
-        query = {"status__exact": Status.DRAFT.value, "publish_at__isnull": "False"}
+        query = {"status__exact": SCHEDULED}
         address = _list("content_post", query)
         found.append(_tile(pgettext("posts", "Scheduled"), counts["scheduled"], address, "plain"))
     note, since = _("in the last 24 hours"), (timezone.now() - RECENT).isoformat(timespec="seconds")

@@ -10,6 +10,8 @@ from content.models.field_value import FieldValue
 from content.models.module import ModuleGroup, ModuleInstance, PostModule
 from content.models.paths import TreeMove, UrlPattern
 from content.models.post import (
+    SCHEDULED,
+    SHOWN_STATUSES,
     UNPUBLISHED,
     CopyOrigin,
     Post,
@@ -32,6 +34,8 @@ from content.models.scheduled_approval import ScheduledApproval
 from proofroom.core.background_jobs.models import JobState
 
 __all__ = [
+    "SCHEDULED",
+    "SHOWN_STATUSES",
     "UNPUBLISHED",
     "AccessibilityReport",
     "Autosave",

@@ -42,22 +42,29 @@ class Status(models.TextChoices):
     ARCHIVED = "archived"
 
 
+SCHEDULED: Final = "scheduled"
+"""A draft with a time of publication. Not a stored status: it follows from `publish_at`."""
 UNPUBLISHED: Final = "unpublished"
-"""Label of a draft that was published before. Not a stored status: it follows from `published_at`."""
+"""A draft that was published before. Not a stored status: it follows from `published_at`."""
+SHOWN_STATUSES: Final = (*Status.values, SCHEDULED, UNPUBLISHED)
 
 
-def shown_status(status: str, published_at: datetime | None) -> str:
-    """Return the status to display."""
-    return UNPUBLISHED if status == Status.DRAFT and published_at is not None else status
+def shown_status(status: str, *, published_at: datetime | None, publish_at: datetime | None) -> str:
+    """Return the status to display, one of `SHOWN_STATUSES`."""
+    if status != Status.DRAFT:
+        return status
+    if publish_at is not None:
+        return SCHEDULED
+    return UNPUBLISHED if published_at is not None else status
 
 
 def status_label(shown: str) -> str:
     """Return the translated label of a `shown_status`."""
-    return (
-        pgettext("post status", "Unpublished")
-        if shown == UNPUBLISHED
-        else in_words(str(Status(shown).label))
-    )
+    if shown == SCHEDULED:
+        return pgettext("posts", "Scheduled")
+    if shown == UNPUBLISHED:
+        return pgettext("post status", "Unpublished")
+    return in_words(str(Status(shown).label))
 
 
 class PostQuerySet(models.QuerySet["Post"]):
@@ -237,8 +244,8 @@ class Post(models.Model):
 
     @property
     def shown_status(self) -> str:
-        """The status to display: `unpublished` for a draft that was published before."""
-        return shown_status(self.status, self.published_at)
+        """The status to display: a draft can be `scheduled`, or `unpublished` if it was published before."""
+        return shown_status(self.status, published_at=self.published_at, publish_at=self.publish_at)
 
     @property
     def shown_status_label(self) -> str:

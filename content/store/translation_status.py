@@ -252,7 +252,11 @@ def compare_hashes(
 
 
 STATES: Final = ("missing", "untranslated", "draft", "changed", "waiting")
-_COLUMNS: Final = ("pk", "type", "locale", "title", "status", "translation_group", "is_placeholder")
+_COLUMNS: Final = (
+    *("pk", "type", "locale", "title", "translation_group", "is_placeholder"),
+    # The shown status.
+    *("status", "published_at", "publish_at"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.generic import RedirectView
 
-from content.models import UNPUBLISHED, Layer, Post, PostAuthor, Status, status_label
+from content.models import SCHEDULED, UNPUBLISHED, Layer, Post, PostAuthor, Status, status_label
 from content.models.post import ALIVE_CONDITION
 from content.store import search
 from content.store.post_queries import filter_by_author, has_changes_in
@@ -105,21 +105,28 @@ class AuthorFilter(admin.SimpleListFilter):
 
 
 class StatusFilter(admin.ChoicesFieldListFilter):
-    """Filter for the status as shown: drafts that were published before are a separate choice."""
+    """Filter for the status as shown: drafts that are scheduled or were published before are separate choices."""
 
     def choices(self, changelist: Any) -> Iterator[Any]:
         yield from super().choices(changelist)
-        yield {
-            "selected": UNPUBLISHED in (self.lookup_val or ()),
-            "query_string": changelist.get_query_string({self.lookup_kwarg: UNPUBLISHED}),
-            "display": status_label(UNPUBLISHED),
-        }
+        for shown in (SCHEDULED, UNPUBLISHED):
+            yield {
+                "selected": shown in (self.lookup_val or ()),
+                "query_string": changelist.get_query_string({self.lookup_kwarg: shown}),
+                "display": status_label(shown),
+            }
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
-        # No status is stored for unpublished posts: they are drafts with a date of publication.
-        for asked, was_live in ((UNPUBLISHED, True), (Status.DRAFT.value, False)):
-            if asked in (self.lookup_val or ()):
-                return queryset.filter(status=Status.DRAFT, published_at__isnull=not was_live)
+        # The stored status of all three is draft. `shown_status` tells them apart by the same dates.
+        drafts = queryset.filter(status=Status.DRAFT)
+        waiting = {
+            SCHEDULED: drafts.filter(publish_at__isnull=False),
+            UNPUBLISHED: drafts.filter(publish_at=None, published_at__isnull=False),
+            Status.DRAFT.value: drafts.filter(publish_at=None, published_at=None),
+        }
+        for shown, posts in waiting.items():
+            if shown in (self.lookup_val or ()):
+                return posts
         found = super().queryset(request, queryset)
         return queryset if found is None else found
 

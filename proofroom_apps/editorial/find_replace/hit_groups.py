@@ -109,10 +109,8 @@ def _notes(post: Post, waiting: int) -> tuple[str, ...]:
     notes = []
     if post.variation_of_id is not None:
         notes.append(_("Variation %(name)s") % {"name": post.variation})
-    elif post.status == Status.DRAFT:
-        notes.append(_("Draft"))
-    elif post.status == Status.ARCHIVED:
-        notes.append(_("Archived"))
+    elif post.status != Status.PUBLISHED:
+        notes.append(post.shown_status_label)
     if waiting:
         text = ngettext(
             "%(n)d change is waiting for review and is not replaced",

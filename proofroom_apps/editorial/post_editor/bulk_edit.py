@@ -96,10 +96,13 @@ class Selection:
 
     def __post_init__(self) -> None:
         posts = visible_to(Post.objects.alive(), self.actor).filter(pk__in=self.ids)
-        columns = ("pk", "title", "type", "locale", "status", "published_at")
+        columns = ("pk", "title", "type", "locale", "status", "published_at", "publish_at")
         self.rows = list(posts.order_by("title", "pk").values(*columns))
         for row in self.rows:
-            row["status_label"] = status_label(shown_status(row["status"], row["published_at"]))
+            row["shown_status"] = shown_status(
+                row["status"], published_at=row["published_at"], publish_at=row["publish_at"]
+            )
+            row["status_label"] = status_label(row["shown_status"])
 
     @cached_property
     def types(self) -> set[str]:

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from django.utils.translation import gettext
 
-from content.models import UNPUBLISHED, Status, status_label
+from content.models import SCHEDULED, Status, shown_status, status_label
 
 STATUS_AFTER: Final = {
     "publish": Status.PUBLISHED,
@@ -45,8 +45,8 @@ class PostState:
     may_approve: bool = False
     is_placeholder: bool = False
     is_variation: bool = False
-    was_live: bool = False
-    """True if it is or was published."""
+    published_at: datetime | None = None
+    """The first publication, of a post that is or was published."""
     is_running: bool = False
     is_locked: bool = False
     """True if somebody else has locked the page."""
@@ -143,15 +143,15 @@ def _badge(state: PostState) -> tuple[str, str]:
         return "published", gettext("Running in an experiment")
     if state.is_placeholder:
         return "ai-review", gettext("Proposed by an agent")
-    if state.is_scheduled:
-        return "scheduled", gettext("Scheduled for")
+    shown = shown_status(state.status, published_at=state.published_at, publish_at=state.publish_at)
+    if shown == SCHEDULED:
+        # The time follows.
+        return shown, gettext("Scheduled for")
     if state.status == Status.PUBLISHED and state.changes_in_review:
         return "review", gettext("Unpublished changes")
-    if state.was_live and state.status == Status.DRAFT:
-        return UNPUBLISHED, status_label(UNPUBLISHED)
     if state.expires:
         return "published", gettext("Published until")
-    return state.status, status_label(state.status)
+    return shown, status_label(shown)
 
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:

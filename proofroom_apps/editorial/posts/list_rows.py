@@ -18,7 +18,8 @@ from django.utils.safestring import SafeString
 from content.comparison.references import media_view
 from content.document.labels import type_label
 from content.models import (
-    UNPUBLISHED,
+    SCHEDULED,
+    SHOWN_STATUSES,
     Layer,
     Post,
     PostAuthor,
@@ -103,11 +104,7 @@ class PostRow:
 
     @property
     def shown_status(self) -> str:
-        return shown_status(self.status, self.published_at)
-
-    @property
-    def is_scheduled(self) -> bool:
-        return self.status == Status.DRAFT and self.publish_at is not None
+        return shown_status(self.status, published_at=self.published_at, publish_at=self.publish_at)
 
     @property
     def layer_to_review(self) -> str:
@@ -212,7 +209,7 @@ class PostChangeList(ViewChangeList):
         may_delete, may_copy = (
             may(self.request, permission) for permission in ("posts.delete", "posts.create")
         )
-        states = {one: status_label(one) for one in (*Status.values, UNPUBLISHED)}
+        states = {one: status_label(one) for one in SHOWN_STATUSES}
         pictures = load_pictures(self.result_list)
         badges = list_badges({post.pk: post.type for post in self.result_list})
         # Translate labels once; many rows share them.
@@ -243,7 +240,7 @@ class PostChangeList(ViewChangeList):
                 "is_locked": bool(post.locked_by),
                 "has_path": bool(post.path),
                 "is_translation": post.is_translation,
-                "is_scheduled": post.is_scheduled,
+                "is_scheduled": post.shown_status == SCHEDULED,
                 "in_ai_review": post.in_ai_review,
                 "in_review": post.in_review,
                 "has_badge": post.pk in badges,

@@ -40,7 +40,9 @@ def shared_pages(request: HttpRequest, kind_name: str, row_id: UUID) -> HttpResp
     kind, row = open_row(request, kind_name, row_id)
     pages = pages_showing(row, actor_of(request))
     published = pages.filter(status=Status.PUBLISHED).order_by().count()
-    rows = pages.only("title", "path", "locale", "status", "published_at", "type", "updated_at")
+    rows = pages.only(
+        "title", "path", "locale", "status", "published_at", "publish_at", "type", "updated_at"
+    )
     return shared_page(
         request,
         "admin/shared/pages.html",

@@ -68,7 +68,11 @@ def shown_pages(request: HttpRequest, kind: SharedKind, row: SharedRow) -> Mappi
     pages = pages_showing(row, actor_of(request))
     found = ShownPages(
         published=pages.filter(status=Status.PUBLISHED).order_by().count(),
-        offered=list(pages.only("title", "path", "locale", "status", "published_at")[:MAX_OFFERED]),
+        offered=list(
+            pages.only("title", "path", "locale", "status", "published_at", "publish_at")[
+                :MAX_OFFERED
+            ]
+        ),
         all_url=reverse("admin:shared-pages", args=[kind.name, row.pk]),
         preview_url=reverse("admin:shared-preview", args=[kind.name, row.pk]),
     )
