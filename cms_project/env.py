@@ -300,6 +300,9 @@ class Environment(
     default_locale: str = Field(
         "en", description="Language without a prefix in addresses. Unset: the first of LOCALES."
     )
+    transliterate_slugs: bool = Field(
+        False, description="New slugs without accents: “Über Café” becomes `ueber-cafe` in German."
+    )
 
     throttle_user: Rate = Field("1000/hour", description="Management API, per account.")
     throttle_anon: Rate = Field("100/hour", description="Other anonymous calls, per address.")

@@ -46,7 +46,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
 from proofroom.core.lane.session import is_lane
-from proofroom.core.slugs import slug_of
+from proofroom.core.slugs import slug_of_title
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"
@@ -113,7 +113,7 @@ def create_post(
         post.author, post.authors = author, [author.pk]
     empty = empty_document(post)
     title = fields.get("title")
-    wanted = {"slug": slug_of(title if isinstance(title, str) else ""), **fields}
+    wanted = {"slug": slug_of_title(title if isinstance(title, str) else "", post.locale), **fields}
     document = patch_fields(empty, wanted)
     seeded = None
     if edit is not None:
@@ -218,7 +218,7 @@ def propose_post(
 
     def seed(document: PostDocument) -> PostDocument:
         title = fields.get("title")
-        slug = slug_of(title if isinstance(title, str) else "")
+        slug = slug_of_title(title if isinstance(title, str) else "", post.locale)
         return replace(patch_fields(document, {"slug": slug}), modules=seeded.modules)
 
     def build(document: PostDocument) -> PostDocument:

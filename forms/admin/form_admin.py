@@ -278,7 +278,7 @@ class NewDefinitionForm(InputForm):
 def free_slug(title: str, locale: str) -> str:
     """Return a slug made from the title, with a number if a form in this language already has it."""
     # Leaves room for a number at the end.
-    base = ascii_slug_of(title, SLUG_MAX - 5) or "form"
+    base = ascii_slug_of(title, SLUG_MAX - 5, locale) or "form"
     rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
     used_slugs = set(rows.values_list("slug", flat=True))
     return next(slug for slug in numbered_slugs(base, SLUG_MAX) if slug not in used_slugs)

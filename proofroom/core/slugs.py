@@ -1,11 +1,16 @@
-"""Slugs from titles: of letters of any script for pages, and of a to z for names in code and API URLs."""
+"""Slugs from titles: of letters of any script for pages, and of a to z for names in code and API URLs.
+
+With TRANSLITERATE_SLUGS, slugs of titles have no accents. Slugs that somebody wrote stay as they are.
+"""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Final
+
+from django.conf import settings
 
 from proofroom.core.i18n.words import (
     IN_WORD,
@@ -27,6 +32,34 @@ _AM: Final = (("\u0e4d\u0e32", "\u0e33"), ("\u0ecd\u0eb2", "\u0eb3"))
 _MEANING: Final = compile_pattern(
     rf"[^{IN_WORD}\p{{Z}}\p{{Cc}}\p{{Pd}}\p{{Ps}}\p{{Pe}}\p{{Pi}}\p{{Pf}}_.,:;!?'\"/…·]"
 )
+
+
+_LETTERS: Final[Mapping[str, str]] = {
+    "ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "đ": "d", "ð": "d", "þ": "th", "ł": "l", "ħ": "h", "ı": "i", "ŋ": "n",
+}  # fmt: skip
+"""Latin letters without a decomposition into a letter and its accent."""
+_NORDIC: Final[Mapping[str, str]] = {"ø": "oe", "å": "aa"}
+_LETTERS_OF_LANGUAGE: Final[Mapping[str, Mapping[str, str]]] = {
+    "de": {"ä": "ae", "ö": "oe", "ü": "ue"},
+    "da": _NORDIC,
+    "nb": _NORDIC,
+    "nn": _NORDIC,
+    "no": _NORDIC,
+}
+_ACCENTED: Final = compile_pattern(r"(?<=\p{Latin})\p{Mn}+")
+
+
+def transliterate(text: str, locale: str) -> str:
+    """Return a text with Latin letters without accents, as the language spells them. Other scripts stay.
+
+    >>> transliterate("Über Café", "de"), transliterate("Über Café", "en")
+    ('ueber cafe', 'uber cafe')
+    """
+    letters = {**_LETTERS, **_LETTERS_OF_LANGUAGE.get(locale.partition("-")[0].lower(), {})}
+    plain = unicodedata.normalize("NFC", text.replace("İ", "i").lower())
+    plain = plain.translate(str.maketrans(letters))
+    bare = _ACCENTED.sub("", unicodedata.normalize("NFD", plain))
+    return unicodedata.normalize("NFC", bare)
 
 
 def join_words(text: str, limit: int) -> str:
@@ -56,9 +89,18 @@ def slug_of(title: str, limit: int = SLUG_LENGTH) -> str:
     return join_words(title, limit) or "post"
 
 
-def ascii_slug_of(text: str, limit: int) -> str:
+def slug_of_title(title: str, locale: str, limit: int = SLUG_LENGTH) -> str:
+    """Return the slug for a new title or name, without accents if the site wants that."""
+    return slug_of(_as_set(title, locale), limit)
+
+
+def _as_set(text: str, locale: str) -> str:
+    return transliterate(text, locale) if settings.CMS_ENV.transliterate_slugs else text
+
+
+def ascii_slug_of(text: str, limit: int, locale: str = "") -> str:
     """Return a slug of the letters a to z and digits; empty if there are none."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", _as_set(text, locale)).encode("ascii", "ignore").decode()
     return join_words(plain, limit)
 
 

@@ -19,7 +19,7 @@ from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
-from proofroom.core.slugs import slug_of
+from proofroom.core.slugs import slug_of_title
 from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy
@@ -70,12 +70,12 @@ def create_term(
     _allow(actor)
     require_taxonomy(taxonomy)
     name = clean_name(name, NAME_MAX)
-    slug = clean_slug(slug_of(name, SLUG_MAX) if slug is None else slug, SLUG_MAX)
     # Empty for a term of every language.
     if locale is None:
         locale = settings.CMS_ENV.default_locale
     elif locale:
         require_site_language(locale)
+    slug = clean_slug(slug_of_title(name, locale, SLUG_MAX) if slug is None else slug, SLUG_MAX)
     term = Term(
         id=term_id or uuid4(),
         taxonomy=taxonomy,

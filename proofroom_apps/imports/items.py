@@ -13,6 +13,7 @@ from typing import Final, Literal
 from django.utils.translation import gettext as _
 
 from proofroom.core.json import Json
+from proofroom.core.slugs import SLUG_LENGTH, slug_of, slug_of_title, spells_out
 
 Severity = Literal["info", "warning", "error"]
 
@@ -61,6 +62,21 @@ def content_remarks(
     )
     for counts, message, severity in kinds:
         yield from counted_remarks(place, message, counts, severity)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSlug:
+    """The slug of an item. `is_spelled_out`: it keeps all that distinguishes the slug or name in the source."""
+
+    text: str
+    is_spelled_out: bool
+
+    @classmethod
+    def of(cls, slug: str, name: str, locale: str, limit: int = SLUG_LENGTH) -> SourceSlug:
+        """Return the slug as it is in the source, else the one for the name."""
+        plain = slug_of(slug or name, limit)
+        text = plain if slug else slug_of_title(name, locale, limit)
+        return cls(text, text == plain and spells_out(slug or name, limit))
 
 
 @dataclass(frozen=True, slots=True)

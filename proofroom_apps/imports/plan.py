@@ -22,7 +22,6 @@ from content.store.post_paths import (
 )
 from proofroom.core.batches import batches
 from proofroom.core.errors import CmsError, RuleViolation
-from proofroom.core.slugs import slug_of, spells_out
 from proofroom.definitions import find_post_type
 from proofroom_apps.imports.clean_texts import clean_items
 from proofroom_apps.imports.content_source import MAX_ITEMS, Reader
@@ -33,6 +32,7 @@ from proofroom_apps.imports.items import (
     PostItem,
     RedirectItem,
     Remark,
+    SourceSlug,
     TermItem,
 )
 from proofroom_apps.imports.models import ImportedObject
@@ -141,15 +141,16 @@ def _add_post(plan: ImportPlan, item: PostItem) -> None:
     if item.parent_id and not is_tree:
         text = _("Posts of type %(type)s have no parent; the parent in the source was left out.")
         plan.remarks.append(Remark(item.place, text % {"type": item.type}))
+    slug = SourceSlug.of(item.slug, item.title, item.locale)
     plan.posts[item.source_id] = PlannedPost(
         item.source_id,
         item.place,
         item.type,
         item.locale,
-        slug_of(item.slug or item.title),
+        slug.text,
         item.parent_id if is_tree else None,
         title=item.title,
-        is_spelled_out=spells_out(item.slug or item.title),
+        is_spelled_out=slug.is_spelled_out,
         day=_day_of(item),
     )
     for address in item.addresses:

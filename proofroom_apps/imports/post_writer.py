@@ -30,7 +30,7 @@ from proofroom.definitions import find_module, find_post_type, props_of
 from proofroom.taxonomies.models import Term
 from proofroom_apps.imports.addresses import PostAddresses
 from proofroom_apps.imports.digests import hash_of
-from proofroom_apps.imports.items import PostItem, Remark, Severity
+from proofroom_apps.imports.items import PostItem, Remark, Severity, SourceSlug
 from proofroom_apps.imports.module_merge import merge_modules, new_module
 from proofroom_apps.imports.plan import SLUG_TRIES, PlannedPost
 from proofroom_apps.imports.writer import ImportWriter, Outcome, WrittenItem
@@ -111,7 +111,7 @@ class _PostWriter:
 
     @property
     def _source_slug(self) -> str:
-        return slug_of(self.item.slug or self.item.title)
+        return SourceSlug.of(self.item.slug, self.item.title, self.item.locale).text
 
     def _written(self, outcome: Outcome, message: str, post: Post | None) -> WrittenItem:
         return WrittenItem(
@@ -332,7 +332,9 @@ class _PostWriter:
             # The existing post was found by its place, so its parent must not change.
             fields = {name: value for name, value in fields.items() if name != "parentId"}
         changed = self._changed_fields(base, data, fields)
-        if data is not None and data.get("slug") != self._source_slug:
+        # TRANSLITERATE_SLUGS may have changed since the last import. That moves no page.
+        same = (self._source_slug, slug_of(self.item.slug or self.item.title))
+        if data is not None and data.get("slug") not in same:
             changed["slug"] = self._source_slug
         merged, made = merge_modules(base, modules, data)
         document = self._with_terms(document_edits.patch_fields(base, changed), data, terms)

@@ -22,7 +22,7 @@ from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.slugs import ascii_slug_of, numbered_slugs, slug_of, spells_out
+from proofroom.core.slugs import ascii_slug_of, numbered_slugs
 from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
@@ -38,6 +38,7 @@ from proofroom_apps.imports.items import (
     PostItem,
     RedirectItem,
     Remark,
+    SourceSlug,
     TermItem,
 )
 from proofroom_apps.imports.media_files import FileProblem, host_of, store_file
@@ -322,13 +323,12 @@ class ImportWriter:
 
         If the slug lost characters, as for `C++`, the names must also match.
         """
-        base = slug_of(item.slug or item.name, SLUG_MAX)
-        is_spelled_out = spells_out(item.slug or item.name, SLUG_MAX)
-        for slug in numbered_slugs(base, SLUG_MAX):
+        source = SourceSlug.of(item.slug, item.name, locale, SLUG_MAX)
+        for slug in numbered_slugs(source.text, SLUG_MAX):
             # A term for all languages also matches; prefer one in this language.
             named = Term.objects.filter(taxonomy=item.taxonomy, slug=slug, locale__in=(locale, ""))
             there = named.order_by("-locale").first()
-            if there is None or is_spelled_out or there.name == name:
+            if there is None or source.is_spelled_out or there.name == name:
                 return slug, there
         raise AssertionError
 
@@ -349,7 +349,7 @@ class ImportWriter:
                 )
                 return WrittenItem("skipped", item.name, text, menu.pk)
         named = item.slug or item.name
-        slug = ascii_slug_of(named, 90) or "menu"
+        slug = ascii_slug_of(named, 90, item.locale) or "menu"
         if menu is None and Menu.objects.filter(slug=slug, locale=item.locale).exists():
             slug = f"{slug}-imported"
             taken = set(Menu.objects.filter(locale=item.locale).values_list("slug", flat=True))
