@@ -30,6 +30,7 @@ from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.bulk_edit import EDIT, bulk_edit
 from proofroom_apps.editorial.post_editor.choices import search_targets
 from proofroom_apps.editorial.post_editor.module_picker import picker
+from proofroom_apps.editorial.post_editor.new_address import new_address
 from proofroom_apps.editorial.post_editor.new_post import add
 from proofroom_apps.editorial.post_editor.page_lock import page_lock
 from proofroom_apps.editorial.post_editor.rich_text import richtext
@@ -240,6 +241,7 @@ class PostAdmin(ListAdmin[Post]):
             path(
                 "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"
             ),
+            path("add/address/", wrap(new_address), name="content_post_new_address"),
             path("add/autosave/", wrap(autosave_new), name="content_post_autosave_new"),
             path("<uuid:post_id>/change/autosave/", wrap(autosave), name="content_post_autosave"),
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),

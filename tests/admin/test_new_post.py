@@ -130,3 +130,36 @@ def test_where_nothing_new_can_be_inside_the_page_says_so(signed_in: SignedIn) -
 
     assert NOTHING in page
     assert 'name="title"' not in page
+
+
+def test_the_address_follows_the_title_and_says_what_is_in_the_way(signed_in: SignedIn) -> None:
+    parent = make.post("Services", type="page", slug="services")
+    make.post("Taken", slug="taken")
+    client = signed_in("editor")
+    before = make.live_hash()
+
+    def ask(**query: str) -> tuple[str, str, str]:
+        found = client.get(f"{ADD}address/", {"type": "blog", "locale": "en", **query}).json()
+        return found["slug"], found["path"], found["problem"]
+
+    assert ask(title="Cold brew, overnight") == (
+        "cold-brew-overnight",
+        "/blog/cold-brew-overnight",
+        "",
+    )
+    assert ask(title="Kanne", locale="de") == ("kanne", "/de/blog/kanne", "")
+    assert ask(title="Kanne", slug="mine") == ("kanne", "/blog/mine", "")
+    assert ask(title="Prices", parent=str(parent.pk)) == ("prices", "/services/prices", "")
+    assert ask(title="") == ask(title="x", type="unknown") == ("", "", "")
+    slug, path, problem = ask(title="Taken")
+    assert (slug, path) == ("taken", "/blog/taken")
+    assert "already uses the address /blog/taken" in problem
+    assert ask(title="x", slug="No Slug")[2]
+    assert "reserved" in ask(title="Admin", type="page")[2]
+    assert make.live_hash() == before
+    assert signed_in("translator").get(f"{ADD}address/?title=x").status_code == 403
+    # The form starts in the title, and after an error in the field to correct.
+    page = client.get(ADD).content.decode()
+    assert re.findall(r'id="(\w+)"[^>]* autofocus', page) == ["title"]
+    refused = client.post(ADD, {"title": "Taken", "slug": "taken", "type": "blog", "locale": "en"})
+    assert re.findall(r'id="(\w+)"[^>]* autofocus', refused.content.decode()) == ["slug"]

@@ -136,11 +136,8 @@ def add(request: HttpRequest) -> HttpResponse:
         sent = form_of(copy)
     choices = offer_choices(actor)
     type_ = sent.get("type") or request.GET.get("type", "")
-    parent = _parent_of(request, sent.get("parent") or request.GET.get("parent", ""))
-    if parent is not None and choices.parents and not choices.is_always_below:
-        # The form has one select of parents for all types, so a type without a tree gets a parent too. Ignore it.
-        definition = post_types.get(type_)
-        parent = None if definition is not None and not definition.hierarchical else parent
+    named = sent.get("parent") or request.GET.get("parent", "")
+    parent = find_parent(request, choices, named, type_)
     typed = {
         "type": type_,
         "locale": sent.get("locale") or request.GET.get("locale", ""),
@@ -207,9 +204,12 @@ def add(request: HttpRequest) -> HttpResponse:
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
 
 
-def _parent_of(request: HttpRequest, text: str) -> Post | None:
+def find_parent(request: HttpRequest, choices: NewPostChoices, text: str, type: str) -> Post | None:
     """Return the parent page of a new post. Raises `NotFound` if it no longer exists."""
-    if not text:
+    definition = post_types.get(type)
+    # The form has one select of parents for all types, so a type without a tree gets a parent too. Ignore it.
+    is_ignored = bool(choices.parents) and not choices.is_always_below
+    if not text or (is_ignored and definition is not None and not definition.hierarchical):
         return None
     hierarchical = [definition.name for definition in post_types if definition.hierarchical]
     seen = visible_to(Post.objects.alive(), actor_of(request))
