@@ -1,4 +1,4 @@
-"""Removes characters that the site refuses from the texts of a source. Every item passes through it."""
+"""Makes texts of a source fit for the site: without characters it refuses or a second title. Every item passes."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import NOT_IN_LINES, NOT_ON_A_LINE
 from proofroom.definitions import ModuleProps, find_module, find_post_type, props_of
+from proofroom.definitions.richtext.title_headings import lower_title_headings
 from proofroom_apps.imports.items import Item, MenuEntryItem, MenuItem, PostItem, Remark, TermItem
 
 # Lone surrogates: databases refuse them in text.
@@ -111,7 +112,7 @@ class _Cleaner:
             if isinstance(value, str):
                 cleaned[name] = self._text(name, value, prop.kind)
             elif prop.kind == "richtext" and isinstance(value, Mapping):
-                cleaned[name] = self._node(name, value)
+                cleaned[name] = lower_title_headings(self._node(name, value))
             elif prop.nested is not None and isinstance(value, Mapping):
                 cleaned[name] = self.props(prop.nested, value)
             elif prop.nested is not None and isinstance(value, list):

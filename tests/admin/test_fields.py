@@ -251,3 +251,15 @@ def test_the_page_beside_the_form_has_what_is_typed_and_stores_nothing(
     }
     assert client.get(address).status_code == 405
     assert make.live_hash() == before
+
+
+def test_a_title_in_pasted_markdown_becomes_a_heading_of_the_text(signed_in: SignedIn) -> None:
+    post, client = make.post(), signed_in("editor")
+
+    shown = client.post(RICHTEXT, {"markdown": "# Title\n\n> # Inner\n\n### Deep"}).json()
+    send(client, post, **{prose(post)[0]: "# Title\n\nText"})
+
+    blocks = shown["document"]["content"]
+    assert blocks[0]["attrs"] == blocks[1]["content"][0]["attrs"] == {"level": 2}
+    assert blocks[2]["attrs"] == {"level": 3}
+    assert prose(post)[1]["content"][0]["attrs"] == {"level": 2}

@@ -133,6 +133,7 @@ PASTE = """(place, html) => {
   place.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
 }"""
 DIRTY = """<html><head><style>p { color: red }</style></head><body><!--StartFragment-->
+<h1 class="x">A <i>title</i></h1>
 <b style="font-weight:normal" id="docs-internal-guid-1"><p dir="ltr" style="line-height:1.4"><span
 style="font-weight:700;color:#f00">Bold</span> <span style="font-style:italic">slanted</span></p></b>
 <p class="MsoListParagraph" style="margin-left:36pt;mso-list:l0 level1 lfo1"><![if !supportLists]><span
@@ -144,7 +145,9 @@ style="mso-list:Ignore">·<span style="font:7pt">&nbsp; </span></span><![endif]>
 <p onclick="alert(1)">A <a href="javascript:alert(1)">bad</a> and a <a href="https://example.com/" class="x">good</a>
 link<script>alert(1)</script><img src="data:image/png;base64,AAAA" onerror="alert(1)"></p>
 <font color="red"><u>plain</u></font><iframe src="https://example.com"></iframe></body></html>"""
-CLEAN = """**Bold** _slanted_
+CLEAN = """## A _title_
+
+**Bold** _slanted_
 
 - first
   - inner

@@ -36,6 +36,21 @@ def blocks(post: Post) -> list[str]:
     return [str(block["type"]) for block in module.props["content"]["content"]]
 
 
+def heading_levels(post: Post) -> set[int]:
+    found: set[int] = set()
+
+    def walk(node: Any) -> None:
+        if node["type"] == "heading":
+            found.add(node["attrs"]["level"])
+        for child in node.get("content", ()):
+            walk(child)
+
+    for module in load(post).modules:
+        if "content" in module.props:
+            walk(module.props["content"])
+    return found
+
+
 def links(path: str) -> list[str]:
     found: list[str] = []
 

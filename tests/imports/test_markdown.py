@@ -17,7 +17,7 @@ from proofroom.definitions.richtext.nodes import to_text
 from proofroom_apps.imports.models import ImportLine
 from seo.models import Redirect
 from tests import make
-from tests.imports.markdown_files import blocks, links, paths, run, write
+from tests.imports.markdown_files import blocks, heading_levels, links, paths, run, write
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("admin")]
 DOCUMENTS = Path(__file__).parents[3] / "shared" / "data" / "markdown"
@@ -42,6 +42,10 @@ def test_the_documents_of_two_products_become_drafts_and_a_second_run_makes_none
     assert Post.objects.filter(parent=folder).count() == len(
         list((DOCUMENTS / "monitoring-docs").glob("*.md"))
     )
+
+    # Pages show their titles themselves, so no text has a heading of level 1.
+    levels = set().union(*map(heading_levels, Post.objects.all()))
+    assert levels == {2, 3, 4}
 
     second = run(DOCUMENTS)
 
@@ -77,6 +81,7 @@ def test_the_title_is_that_of_the_front_matter_the_first_heading_or_the_name(tmp
     assert found["own-slug"].meta_description == "Short"
     assert found["own-slug"].order_index == 3
     assert blocks(found["own-slug"]) == ["heading", "paragraph"]
+    assert heading_levels(found["own-slug"]) == {2}
     assert blocks(found["b"]) == ["paragraph"]  # the page shows its title itself
     assert blocks(found["c"]) == ["paragraph", "heading", "paragraph"]
 

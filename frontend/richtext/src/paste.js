@@ -116,6 +116,15 @@ function inert(html) {
     .replace(/<[^>]*>/g, (tag) => tag.replace(/\sstyle(?=\s*=)/gi, ` ${CSS_OF}`));
 }
 
+/** The page shows its own title as its only h1, so a title in a text becomes a heading below it. */
+function lowerTitles(root) {
+  for (const title of root.querySelectorAll("h1")) {
+    const heading = root.ownerDocument.createElement("h2");
+    heading.append(...title.childNodes);
+    title.replaceWith(heading);
+  }
+}
+
 /**
  * Clean HTML from the clipboard; `images` marks images from other sites. The editor's own HTML is returned unchanged.
  */
@@ -126,6 +135,7 @@ export function cleaned(html, images) {
   comments(page.body);
   removeUnseen(page.body);
   formulasToText(page.body);
+  lowerTitles(page.body);
   wordLists(page.body);
   codeBlocks(page.body, CSS_OF);
   stylesToMarks(page.body);

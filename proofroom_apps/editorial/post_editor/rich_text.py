@@ -25,6 +25,7 @@ from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
+from proofroom.definitions.richtext.title_headings import lower_title_headings
 
 DOCUMENT: Final = "~doc"
 """Suffix of the hidden field with the document, after the field's name."""
@@ -161,7 +162,7 @@ def rich_text(written: object, old: Json, where: str) -> Json:
     # Keep the stored document, which may contain more than Markdown can express.
     if isinstance(old, Mapping) and markdown_of(old) == typed:
         return old
-    return cast("Json", from_markdown(typed)) if typed else dict(EMPTY)
+    return lower_title_headings(from_markdown(typed)) if typed else dict(EMPTY)
 
 
 def is_as_stored(written: object, stored: Json) -> bool:
@@ -218,7 +219,9 @@ def richtext(request: HttpRequest) -> HttpResponse:
         if len(text.encode("utf-8", "surrogatepass")) > RICH_TEXT_MAX_BYTES:
             raise invalid(name, _("This text is too long to show here."))
         if name == "markdown":
-            return JsonResponse({"document": from_markdown(normalize_line_ends(text))})
+            return JsonResponse(
+                {"document": lower_title_headings(from_markdown(normalize_line_ends(text)))}
+            )
         document = parse_document(text, name)
         problems = validate(document)
         if problems or not isinstance(document, dict):
