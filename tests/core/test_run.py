@@ -20,9 +20,11 @@ from django.conf import settings
 from django.core.management import CommandError, call_command
 
 from benchmarks.processes import memory_of
+from proofroom.accounts.models import User
 from proofroom.core.diagnostics.doctor import examine
 from proofroom.core.management.commands import demo
 from proofroom.core.process_runner import Children, Program, fork, stopped_by_signals
+from tests import make
 from tests.commands import run_command
 from tests.ports import free_port
 
@@ -363,6 +365,31 @@ def test_the_demo_starts_nothing_on_a_database_that_it_cannot_prepare(tmp_path: 
     assert "Ready" not in done.stdout
     assert done.stderr.count("file is not a database") >= 1
     assert done.stderr.count("Traceback") <= 2  # the library's error and Django's, of one process
+
+
+@pytest.mark.django_db
+def test_the_demo_prints_only_accounts_that_exist():
+    people = {role: make.user(role) for role in ("admin", "editor", "translator")}
+    make.user("ai_agent", "agent")
+    for user in people.values():
+        user.set_password(demo.PASSWORD)
+        user.save()
+    everybody = [user.email for user in people.values()]
+    assert demo.demo_accounts() == everybody
+
+    people["editor"].email = "mira@example.org"
+    people["editor"].save()
+    people["translator"].delete()
+    assert demo.demo_accounts() == [people["admin"].email, "mira@example.org"]
+    said = demo.describe_accounts(demo.demo_accounts())
+    assert f"password {demo.PASSWORD}" in said
+    assert "mira@example.org" in said
+
+    people["admin"].set_password(make.PASSWORD)
+    people["admin"].save()
+    User.objects.filter(pk=people["editor"].pk).update(is_active=False)
+    assert demo.demo_accounts() == []
+    assert "demo-password" not in demo.describe_accounts([])
 
 
 class Demo(demo.Command):

@@ -20,6 +20,7 @@ from urllib.request import urlopen
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.contrib.auth.hashers import check_password
 from django.core.checks import run_checks
 from django.core.files import locks
 from django.core.management import BaseCommand, CommandError, call_command, get_commands
@@ -37,7 +38,8 @@ from proofroom.core.process_runner import (
 from proofroom.core.task_queue import task_app
 from proofroom.core.validation.host_names import is_loopback_host
 
-ACCOUNTS = ("admin@example.com", "editor@example.com", "translator@example.com")
+_ACCOUNTS_TRIED: Final = 5
+"""Number of accounts, the oldest ones, that may still be those of the demo. A check of a password takes time."""
 PASSWORD = "demo-password"  # noqa: S105  # public on purpose, for this machine only
 VIDEO_HOSTS: Final = ("www.youtube-nocookie.com", "player.vimeo.com")
 """Video hosts that the demo allows in embeds, unless EMBED_HOSTS is set."""
@@ -103,6 +105,24 @@ def answers(url: str) -> bool:
             return bool(response.status == 200)
     except OSError:
         return False
+
+
+def demo_accounts() -> list[str]:
+    """Return the addresses of accounts that log in with the demo's password, the oldest first."""
+    people = get_user_model()._default_manager.exclude(role="ai_agent").filter(is_active=True)
+    found = people.order_by("pk")[:_ACCOUNTS_TRIED]
+    return [user.email for user in found if check_password(PASSWORD, user.password)]
+
+
+def describe_accounts(emails: Sequence[str]) -> str:
+    """Return the lines about how to log in."""
+    if emails:
+        lines = [
+            f"  Accounts, all with the password {PASSWORD}",
+            *(f"            {one}" for one in emails),
+        ]
+        return "\n".join(lines)
+    return "  Log in with your own account. To add one: ./run createsuperuser"
 
 
 def worker(name: str, queues: str, *options: str) -> Program:
@@ -279,10 +299,12 @@ class Command(BaseCommand):
             return
         self.stdout_is_ready = True
         seconds = time.monotonic() - self.started
-        accounts = "\n".join(f"            {email}" for email in ACCOUNTS)
+        # After the programs were forked, so that none of them inherits this connection.
+        accounts = describe_accounts(demo_accounts())
+        connection.close()
         self.stdout.write(
             f"\n  Ready in {seconds:.0f} s. Ctrl-C stops everything.\n\n"
             f"  Site      {site}/\n  Admin     {site}/admin/\n  MCP       {mcp}/mcp\n\n"
-            f"  Accounts, all with the password {PASSWORD}\n{accounts}\n"
+            f"{accounts}\n"
         )
         self.stdout.flush()
