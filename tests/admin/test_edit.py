@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -66,6 +67,29 @@ def test_saving_to_review_leaves_live_content_and_shows_the_review(signed_in: Si
     assert answer.url == url(post, "review", "?layer=review")
     assert make.live_hash() == before
     assert make.layers(post).review.changes.paths == ("post.title",)
+
+
+def test_a_live_post_is_saved_without_publishing(signed_in: SignedIn) -> None:
+    post, draft, client = make.post(), make.post(status="draft", slug="draft"), signed_in()
+    before = make.live_hash()
+    page = client.get(url(post)).content.decode()
+    button = re.search(r'<button[^>]*value="save-pending"[^>]*>([^<]+)', page)
+
+    answer = save(client, post, "save-pending", **{"post.title": "Next week"})
+    editor = client.get(answer.url).content.decode()
+    again = save(client, post, "save-pending")
+
+    assert button is not None
+    assert button[1] == "Save without publishing"
+    # Enabled by the script as soon as there is something to save.
+    assert "data-needs-changes" in button[0]
+    assert answer.url == url(post, "change", "?layer=review")
+    assert "Saved without publishing: Title. Visitors see the published version." in editor
+    assert 'value="Next week"' in editor
+    assert again.url == url(post, "change", "?")
+    assert make.live_hash() == before
+    assert make.layers(post).review.changes.paths == ("post.title",)
+    assert "save-pending" not in client.get(url(draft)).content.decode()
 
 
 def test_words_that_wait_in_review_are_not_overwritten_from_the_live_form(

@@ -12,7 +12,7 @@ from typing import Final, Literal
 
 from django.utils.translation import gettext
 
-from content.models import SCHEDULED, Status, shown_status, status_label
+from content.models import UNPUBLISHED, Status, status_label
 
 STATUS_AFTER: Final = {
     "publish": Status.PUBLISHED,
@@ -21,6 +21,8 @@ STATUS_AFTER: Final = {
     "unarchive": Status.DRAFT,
 }
 """Buttons that save the form and change the post's status."""
+SAVE_PENDING: Final = "save-pending"
+"""The button that saves changes of a live post to Review, where the author goes on writing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +47,8 @@ class PostState:
     may_approve: bool = False
     is_placeholder: bool = False
     is_variation: bool = False
-    published_at: datetime | None = None
-    """The first publication, of a post that is or was published."""
+    was_live: bool = False
+    """True if it is or was published."""
     is_running: bool = False
     is_locked: bool = False
     """True if somebody else has locked the page."""
@@ -121,11 +123,13 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
     found = [
         one
         # The menu does not repeat the main button.
-        for one in _others(state)
+        for one in _others(state, is_dirty=is_dirty)
         if primary is None
         or (one.do, one.page, one.dialog) != (primary.do, primary.page, primary.dialog)
     ]
-    secondary = next((one for one in found if one.do in ("save", "save-review")), None)
+    secondary = next(
+        (one for one in found if one.do in ("save", SAVE_PENDING, "save-review")), None
+    )
     menu = tuple(one for one in found if one is not secondary)
     moment = None
     if badge == "scheduled":
@@ -143,15 +147,15 @@ def _badge(state: PostState) -> tuple[str, str]:
         return "published", gettext("Running in an experiment")
     if state.is_placeholder:
         return "ai-review", gettext("Proposed by an agent")
-    shown = shown_status(state.status, published_at=state.published_at, publish_at=state.publish_at)
-    if shown == SCHEDULED:
-        # The time follows.
-        return shown, gettext("Scheduled for")
+    if state.is_scheduled:
+        return "scheduled", gettext("Scheduled for")
     if state.status == Status.PUBLISHED and state.changes_in_review:
         return "review", gettext("Unpublished changes")
+    if state.was_live and state.status == Status.DRAFT:
+        return UNPUBLISHED, status_label(UNPUBLISHED)
     if state.expires:
         return "published", gettext("Published until")
-    return shown, status_label(shown)
+    return state.status, status_label(state.status)
 
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
@@ -208,7 +212,7 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
     return hint, StateAction(gettext("Save draft"), do="save", is_enabled=is_dirty)
 
 
-def _others(state: PostState) -> list[StateAction]:
+def _others(state: PostState, *, is_dirty: bool) -> list[StateAction]:
     """Return the menu of the main button: saving first, then actions that change where the post is visible."""
     if state.in_review:
         return (
@@ -227,6 +231,9 @@ def _others(state: PostState) -> list[StateAction]:
             gettext("Save draft") if is_draft and not state.is_running else gettext("Save changes")
         )
         found.append(StateAction(label, do="save"))
+    if state.is_live and state.may_save and state.may_stage:
+        label = gettext("Save without publishing")
+        found.append(StateAction(label, do=SAVE_PENDING, is_enabled=is_dirty))
     if may_publish:
         found.append(StateAction(gettext("Publish now"), do="publish"))
     if state.may_stage:

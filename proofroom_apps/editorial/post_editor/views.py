@@ -55,7 +55,7 @@ from proofroom_apps.editorial.post_editor.form_data import (
 )
 from proofroom_apps.editorial.post_editor.module_actions import rearrange
 from proofroom_apps.editorial.post_editor.page import Frame, module_partial, publication_input, show
-from proofroom_apps.editorial.post_editor.publish_state import STATUS_AFTER
+from proofroom_apps.editorial.post_editor.publish_state import SAVE_PENDING, STATUS_AFTER
 from proofroom_apps.editorial.posts.post_checks import warn_about_checks
 from proofroom_apps.editorial.posts.post_pages import (
     get_post_or_404,
@@ -133,7 +133,7 @@ def edit(request: HttpRequest, post_id: UUID) -> HttpResponse:
         if name and not wanted:
             errors = {path: [gettext("Choose a date and a time.")]}
             return show(frame, sheet, errors=errors, sent=True, status=422)
-    elif do not in ("save", "save-review", "publication", *STATUS_AFTER):
+    elif do not in ("save", "save-review", SAVE_PENDING, "publication", *STATUS_AFTER):
         rearrange(sheet, do, request.POST)
         return show(frame, sheet, sent=True)
     return save(frame, sheet, do)
@@ -163,7 +163,7 @@ def save(
 ) -> HttpResponse:
     """Save the form. `refused` renders the page with errors; conflicts are always shown in the editor."""
     request, post = frame.request, frame.post
-    to_review = do == "save-review" or frame.layer is not None
+    to_review = do in ("save-review", SAVE_PENDING) or frame.layer is not None
     # Before the save, which changes `post`.
     status, publish_at, unpublish_at = post.status, post.publish_at, post.unpublish_at
     first_published = post.published_at
@@ -210,6 +210,11 @@ def save(
     if not saved:
         messages.info(request, gettext("No changes to save."))
         url = request.get_full_path()
+    elif do == SAVE_PENDING:
+        text = gettext("Saved without publishing: %(paths)s. Visitors see the published version.")
+        messages.success(request, text % {"paths": saved})
+        # The author goes on writing where the changes are.
+        url = post_url(frame.page, post, "?layer=review")
     elif to_review:
         text = gettext("Saved to Review: %(paths)s. The live text has not changed.")
         messages.success(request, text % {"paths": saved})
