@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import F, Q, Value
 from django.db.models.functions import Coalesce
-from django.utils.translation import pgettext
+from django.utils.translation import gettext, pgettext
 
 from content.document.post_fields import (
     EXCERPT_MAX,
@@ -251,6 +251,12 @@ class Post(models.Model):
     def shown_status_label(self) -> str:
         """The translated label of `shown_status`."""
         return status_label(self.shown_status)
+
+    @property
+    def live_layer_label(self) -> str:
+        """The translated label of the layer below Review: `Live` only if visitors see it."""
+        is_live = self.status == Status.PUBLISHED or self.variation_running
+        return gettext("Live") if is_live else gettext("Draft")
 
     def __str__(self) -> str:
         return self.title

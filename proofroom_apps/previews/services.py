@@ -30,6 +30,7 @@ LONGEST_HOURS: Final = 720
 USUAL_HOURS: Final = 24
 KEPT_DAYS: Final = 30
 LAYERS: Final = tuple(name for name, _ in PREVIEW_LAYERS)
+
 _BYTES: Final = 32
 # 32 bytes as Base64 without padding.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)
@@ -45,6 +46,13 @@ class OpenedPreview:
     link: PreviewLink
     post: Post
     document: PostDocument
+
+
+def preview_labels(post: Post) -> dict[str, str]:
+    """Return the translated labels of the layers that a preview of the post shows, by name."""
+    return {name: gettext(label) for name, label in PREVIEW_LAYERS} | {
+        "source": post.live_layer_label
+    }
 
 
 @transaction.atomic

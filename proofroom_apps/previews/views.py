@@ -6,10 +6,11 @@ from typing import Final
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import override
 from django.views.decorators.http import require_safe
 
 from proofroom.core.middleware import CSP, Policy, csp_override
-from proofroom_apps.previews.services import open_preview
+from proofroom_apps.previews.services import open_preview, preview_labels
 from proofroom_apps.website.http_cache import rate_limit_response
 from proofroom_apps.website.layer_pages import preview_page
 from proofroom_apps.website.pages import missing_page
@@ -35,7 +36,9 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
         return hide_from_caches(
             HttpResponse(missing_page(settings.CMS_ENV.default_locale), status=404)
         )
-    html = preview_page(opened.post, opened.document, opened.link.get_layer_display())
+    with override(opened.post.locale):
+        label = preview_labels(opened.post)[opened.link.layer]
+    html = preview_page(opened.post, opened.document, label)
     return hide_from_caches(HttpResponse(html))
 
 

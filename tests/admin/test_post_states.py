@@ -59,3 +59,29 @@ def test_every_page_names_a_state_alike(signed_in: SignedIn) -> None:
         # The filter of the list has exactly the posts with the label.
         rows = client.get(f"{LIST}?status__exact={state}").content.decode()
         assert [one for one in ids if f"/{one}/change/" in rows] == [str(pk)], state
+
+
+def test_a_preview_says_live_only_of_what_visitors_see(signed_in: SignedIn) -> None:
+    client = signed_in("admin")
+    for status, label, german in (("draft", "Draft", "Entwurf"), ("published", "Live", "Veröffentlicht")):
+        post = make.post(f"About {status}", slug=status, status=status, locale="de")
+        address = f"{LIST}{post.pk}"
+        make.staged(post, {"excerpt": "Waiting"})
+
+        preview = client.get(f"{address}/preview/?layer=source").content.decode()
+        frame = client.get(f"{address}/preview/page/?layer=source").content.decode()
+        created = {"do": "create", "layer": "source", "expiresInHours": "1"}
+        links = client.post(f"{address}/previews/", created).content.decode()
+        link = re.findall(r"/preview/[\w-]{43}", links)[0]
+
+        assert re.findall(r'aria-current="[^"]*">(Live|Draft)', preview) == [label]
+        assert f'title="Preview of {label}"' in preview
+        assert f'<option value="source" selected>{label}</option>' in preview
+        assert f"<strong>{label}</strong>" in links
+        assert re.findall(r'"preview-bar"[^>]*>\s*\w+: (\w+)', frame) == [label]
+        # The page is in the language of the post.
+        public = Client().get(link).content.decode()
+        assert re.findall(r'"preview-bar"[^>]*>\s*\w+: (\w+)', public) == [german]
+        for page in ("change", "checks", "preview"):
+            html = client.get(f"{address}/{page}/").content.decode()
+            assert f">{'Live' if label == 'Draft' else 'Draft'}</a>" not in html, page

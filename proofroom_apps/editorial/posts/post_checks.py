@@ -209,8 +209,7 @@ def _document_of(layers: Layers, layer: str) -> PostDocument:
 
 def _switches(post: Post, layers: Layers, current: str) -> list[PreviewSwitch]:
     """Return the layers to choose from; none if the post has no staged changes."""
-    live = _("Live") if post.status == Status.PUBLISHED else _("Draft")
-    found = [PreviewSwitch(live, post_url("checks", post), current == LIVE)]
+    found = [PreviewSwitch(post.live_layer_label, post_url("checks", post), current == LIVE)]
     for view in (layers.review, layers.ai_review):
         if view.exists or current == view.layer:
             name = view.layer.value

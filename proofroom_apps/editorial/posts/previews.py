@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -34,12 +34,14 @@ from proofroom.core.site_urls import preview_url
 from proofroom_apps.comments.queries import count_open_by_module, open_threads
 from proofroom_apps.editorial.posts.comments import threads_context
 from proofroom_apps.editorial.posts.post_pages import post_page, post_url, read
-from proofroom_apps.previews.models import PREVIEW_LAYERS, PreviewLink
+from proofroom_apps.previews.models import PreviewLink
 from proofroom_apps.previews.services import (
+    LAYERS,
     LONGEST_HOURS,
     USUAL_HOURS,
     closed_reason,
     create_preview_link,
+    preview_labels,
     revoke_preview_link,
 )
 from proofroom_apps.website.layer_pages import (
@@ -51,7 +53,6 @@ from proofroom_apps.website.layer_pages import (
     preview_page,
 )
 
-_LABELS: Final = dict(PREVIEW_LAYERS)
 WIDTHS: Final = {
     "full": gettext_lazy("Full width"),
     "768": gettext_lazy("Tablet, 768"),
@@ -87,7 +88,7 @@ class LayerPreview:
     def read(cls, request: HttpRequest, post: Post, layers: Layers) -> LayerPreview:
         """Return the settings in an address; without a layer, the first one with changes."""
         layer = request.GET.get("layer", "")
-        if layer not in _LABELS:
+        if layer not in LAYERS:
             layer = next(
                 (view.layer.value for view in (layers.ai_review, layers.review) if view.exists),
                 "source",
@@ -122,12 +123,12 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
     require(request, "posts.view")
     post, layers = read(request, post_id)
     shown = LayerPreview.read(request, post, layers)
-    document, changes = shown.document, shown.changes
+    document, changes, labels = shown.document, shown.changes, preview_labels(post)
     names = module_names(document, shown.below)
     marks = marks_of(changes)
     context = {
         "asked": shown,
-        "layer_label": _LABELS[shown.layer],
+        "layer_label": labels[shown.layer],
         "layers": [
             PreviewSwitch(
                 label,
@@ -135,7 +136,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
                 name == shown.layer,
                 None if name == "source" else len(layers.view(Layer(name)).changes),
             )
-            for name, label in _LABELS.items()
+            for name, label in labels.items()
         ],
         "parts": shown.switch("show", _PARTS) if len(changes) else [],
         "widths": shown.switch("width", WIDTHS),
@@ -151,7 +152,7 @@ def preview(request: HttpRequest, post_id: UUID) -> HttpResponse:
             label_of(change.path, document, names) for change in changes if change.module_id is None
         ],
         "links_url": post_url("previews", post) if may(request, "posts.preview", post) else "",
-        "link_form": PreviewForm(initial={"layer": shown.layer}),
+        "link_form": PreviewForm(post, initial={"layer": shown.layer}),
     }
     if may(request, "comments.view"):
         query = f"preview={shown.layer}&"
@@ -175,7 +176,7 @@ def preview_frame(request: HttpRequest, post_id: UUID) -> HttpResponse:
     shown = LayerPreview.read(request, post, layers)
     marks = marks_of(shown.changes)
     only = set(marks) if shown.show == "changes" and len(shown.changes) else None
-    html = preview_page(post, shown.document, _LABELS[shown.layer], only=only)
+    html = preview_page(post, shown.document, preview_labels(post)[shown.layer], only=only)
     html = outline_changes(html, marks, _comment_labels(request, post))
     # Without changed modules, as when only fields changed, the page would be empty.
     response = HttpResponse(add_empty_note(html) if only == set() else html)
@@ -204,10 +205,14 @@ def lifetimes() -> list[tuple[int, str]]:
 
 
 class PreviewForm(forms.Form):
-    layer = forms.ChoiceField(label=gettext_lazy("Layer"), choices=PREVIEW_LAYERS)
+    layer = forms.ChoiceField(label=gettext_lazy("Layer"))
     expiresInHours = forms.TypedChoiceField(
         label=gettext_lazy("Expires after"), coerce=int, initial=USUAL_HOURS, choices=lifetimes
     )
+
+    def __init__(self, post: Post, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["layer"].choices = [*preview_labels(post).items()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +220,7 @@ class PreviewLinkRow:
     """A link in the list. `closed` says why it does not work."""
 
     link: PreviewLink
+    layer: str
     closed: str | None
 
 
@@ -230,7 +236,7 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
             revoke_preview_link(post_id=post_id, link_id=chosen, actor=actor_of(request))
             messages.success(request, _("Link revoked. It no longer works."))
         return HttpResponseRedirect(request.path)
-    form = PreviewForm(request.POST if do == "create" else None)
+    form = PreviewForm(post, request.POST if do == "create" else None)
     made: list[str] = []
 
     def create() -> None:
@@ -246,7 +252,8 @@ def previews(request: HttpRequest, post_id: UUID) -> HttpResponse:
     if form.is_bound:
         save_form(form, create)
     rows = post.preview_links.select_related("created_by").order_by("-created_at")[:_MAX_LINKS]
-    lines = [PreviewLinkRow(row, closed_reason(row)) for row in rows]
+    labels = preview_labels(post)
+    lines = [PreviewLinkRow(row, labels[row.layer], closed_reason(row)) for row in rows]
     return post_page(
         request,
         "admin/structure/preview_links.html",
