@@ -24,6 +24,7 @@ from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
+from cms_project.site_setup import site_setup
 from cms_project.system_health import lights
 from content.comparison.references import media_view
 from content.document.labels import type_label
@@ -263,6 +264,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "shared_waiting": waiting_lines(request)[:_MAX_SHORT_ITEMS] if counts["shared"] else [],
         "recent_posts": recent,
         "is_new": not recent,
+        "setup": site_setup(request),
         # A count is 0 for what the user may not see, and nothing with a count of 0 is queried.
         "scheduled": scheduled(actor)[:_MAX_SHORT_ITEMS] if counts["scheduled"] else [],
         "feedback": [*feedback[:_MAX_SHORT_ITEMS]] if counts["feedback"] else [],

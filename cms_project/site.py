@@ -119,6 +119,7 @@ class CmsAdminSite(admin.AdminSite):
         from analytics.admin.variations import variations
         from cms_project.help.views import help_image, help_page, help_search
         from cms_project.palette import palette
+        from cms_project.site_setup import name_site
         from cms_project.system_health import system
         from mcp_bridge.admin.connect import connect
         from proofroom.accounts.admin.account import account, choose_language, sessions
@@ -209,6 +210,7 @@ class CmsAdminSite(admin.AdminSite):
                 name="notification-open",
             ),
             path("undo/", self.admin_view(undo), name="undo"),
+            path("site-name/", self.admin_view(name_site), name="site-name"),
             path("palette/", self.admin_view(palette), name="palette"),
             path("design/", self.admin_view(design), name="design"),
             path("inbox/", self.admin_view(inbox), name="inbox"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Final
 
+from django.conf import settings
 from django.template.loader import render_to_string
 from django.utils.safestring import SafeString, mark_safe
 
@@ -15,7 +16,7 @@ from content.store.ai_disclosure import AiDisclosure
 from proofroom.core.caching.cache_tags import add_cache_tags, global_tag, term_tag
 from proofroom.core.caching.content_memo import memoize_by_content
 from proofroom.core.caching.content_tags import depend_on, tag_of_post
-from proofroom.core.site_urls import PageLocation
+from proofroom.core.site_urls import PageLocation, home_path
 from proofroom.definitions.listings import term_list_path
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
@@ -197,9 +198,24 @@ def _data_of(post: Post) -> SafeString:
 def missing_page(locale: str) -> str:
     """Return the 404 page. Two queries."""
     around = load_surroundings(PageLocation("", locale))
+    homes = around.homes
+    context = build_page_context(around, []) | {
+        "feeds": feeds_of(around),
+        # Empty without a home page: a link to another missing page helps nobody.
+        "home_page_url": homes.get(locale) or homes.get(settings.CMS_ENV.default_locale, ""),
+    }
+    with use_template_language(locale):
+        return render_to_string("site/404.html", context)
+
+
+def welcome_page(locale: str, *, is_staff: bool) -> str:
+    """Return the home page of a site without pages. For staff it leads to the first steps. Two queries."""
+    around = load_surroundings(PageLocation(home_path(locale), locale))
     with use_template_language(locale):
         return render_to_string(
-            "site/404.html", build_page_context(around, []) | {"feeds": feeds_of(around)}
+            "site/welcome.html",
+            build_page_context(around, [])
+            | {"feeds": feeds_of(around), "is_uncounted": True, "is_staff": is_staff},
         )
 
 

@@ -293,6 +293,11 @@ def is_published_at(path: str, locale: str) -> bool:
     return published_at(path, locale).exists()
 
 
+def is_site_empty() -> bool:
+    """Return whether the site has no pages for visitors. One query."""
+    return not Post.objects.live().exists()
+
+
 def load_menus(locale: str, default_locale: str) -> dict[str, MenuItems]:
     """Return the items of the menus by slug, in the locale or else the default one. One query."""
     rows = _MENUS.rows(locale, default_locale)

@@ -20,7 +20,7 @@ from proofroom.definitions.listings import listing_at
 from proofroom_apps.website import queries
 from proofroom_apps.website.http_cache import RequestedPage, rate_limit_response
 from proofroom_apps.website.page_answers import OWN_ANSWERS, find_answer, search_answer
-from proofroom_apps.website.pages import missing_page
+from proofroom_apps.website.pages import missing_page, welcome_page
 from proofroom_apps.website.queries import FoundPost
 from proofroom_apps.website.variation_pages import arm_page
 
@@ -55,14 +55,14 @@ def answer_page(request: HttpRequest, asked: RequestedPage) -> HttpResponseBase:
     locale = locale_of(asked.path)
     own = _OWN.get(asked.path.removeprefix(home_path(locale)))
     if own is not None:
-        return own(request, asked, locale) or _missing(locale)
+        return own(request, asked, locale) or _missing(asked, locale)
     found = find_answer(asked)
     if isinstance(found, FoundPost):
-        return arm_page(request, asked, found) or _missing(locale)
+        return arm_page(request, asked, found) or _missing(asked, locale)
     if found is not None:
         return found.response()
     # Only after a miss, because the check for a page costs a query.
-    return _redirect_to_canonical(request, asked.path) or _missing(locale)
+    return _redirect_to_canonical(request, asked.path) or _missing(asked, locale)
 
 
 def _search(request: HttpRequest, asked: RequestedPage, locale: str) -> HttpResponseBase | None:
@@ -94,8 +94,19 @@ def _redirect_to_canonical(request: HttpRequest, address: str) -> HttpResponse |
     return None
 
 
-def _missing(locale: str) -> HttpResponse:
+def _missing(asked: RequestedPage, locale: str) -> HttpResponse:
+    if asked.path == home_path(locale) and queries.is_site_empty():
+        return _welcome(asked, locale)
     response = HttpResponse(missing_page(locale), status=404)
     # An editor who publishes the page and reloads must not get the cached 404.
     response.headers["Cache-Control"] = "no-cache"
+    return response
+
+
+def _welcome(asked: RequestedPage, locale: str) -> HttpResponse:
+    """Return the welcome page. It is no error, but no content either: neither cached nor indexed."""
+    # A session is enough to choose the link: the admin checks it.
+    response = HttpResponse(welcome_page(locale, is_staff=not asked.is_visitor))
+    response.headers["Cache-Control"] = "no-store"
+    response.headers["X-Robots-Tag"] = "noindex"
     return response

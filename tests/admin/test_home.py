@@ -138,4 +138,4 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
     before = count()
     for number in range(7):
         make.staged(make.post(f"No. {number}"), {"title": "x", "slug": f"x-{number}"})
-    assert count() == before == 24
+    assert count() == before == 26

@@ -63,7 +63,10 @@ def test_every_page_names_a_state_alike(signed_in: SignedIn) -> None:
 
 def test_a_preview_says_live_only_of_what_visitors_see(signed_in: SignedIn) -> None:
     client = signed_in("admin")
-    for status, label, german in (("draft", "Draft", "Entwurf"), ("published", "Live", "Veröffentlicht")):
+    for status, label, german in (
+        ("draft", "Draft", "Entwurf"),
+        ("published", "Live", "Veröffentlicht"),
+    ):
         post = make.post(f"About {status}", slug=status, status=status, locale="de")
         address = f"{LIST}{post.pk}"
         make.staged(post, {"excerpt": "Waiting"})

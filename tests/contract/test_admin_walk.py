@@ -41,6 +41,7 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "r/": NOBODY,
     "design/": NOBODY,  # in development only
     "palette/": PEOPLE,
+    "site-name/": EDITORS,
     "undo/": PEOPLE,
     "notifications/": PEOPLE,
     "notifications/unsubscribe/": None,
