@@ -29,6 +29,7 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.bulk_edit import EDIT, bulk_edit
 from proofroom_apps.editorial.post_editor.choices import search_targets
+from proofroom_apps.editorial.post_editor.edit_link import edit_link
 from proofroom_apps.editorial.post_editor.module_picker import picker
 from proofroom_apps.editorial.post_editor.new_address import new_address
 from proofroom_apps.editorial.post_editor.new_post import add
@@ -244,6 +245,7 @@ class PostAdmin(ListAdmin[Post]):
             path("add/address/", wrap(new_address), name="content_post_new_address"),
             path("add/autosave/", wrap(autosave_new), name="content_post_autosave_new"),
             path("<uuid:post_id>/change/autosave/", wrap(autosave), name="content_post_autosave"),
+            path("<uuid:post_id>/change/link/", wrap(edit_link), name="content_post_edit_link"),
             path("<uuid:post_id>/change/picker/", wrap(picker), name="content_post_picker"),
             path("<uuid:post_id>/review/", wrap(review), name="content_post_review"),
             path("<uuid:post_id>/review/edit/", wrap(review_edit), name="content_post_review_edit"),

@@ -135,6 +135,12 @@ def test_a_note_is_set_and_resolved_by_keys_alone(open_page: OpenPage) -> None:
     expect(pin).to_have_count(0)
     page.keyboard.press("Escape")
     expect(toggle).to_have_attribute("aria-expanded", "false")
+    # The link beside it leads to the module that is being read.
+    page.set_viewport_size({"width": 1280, "height": 200})
+    page.locator(f"#module-{make.module_id(post, 'prose')}").evaluate("one => one.scrollIntoView()")
+    page.get_by_role("link", name="Edit this page").click()
+    page.locator(f"#m-{make.module_id(post, 'prose')} .module-form[open]").wait_for()
+    assert page.url.endswith(f"/{post.pk}/change/#m-{make.module_id(post, 'prose')}")
 
 
 def test_comments_are_read_and_written_on_the_page(open_page: OpenPage) -> None:

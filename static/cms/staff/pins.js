@@ -1,10 +1,11 @@
-// Notes and comments on a page of the site, for logged-in staff. staff.js loads this file; visitors never load it. A
-// note belongs to an element: its position is stored in pixels and limited to the element's box if the layout has
-// changed. Comments come from the API too, so neither is ever part of a page.
+// The link to the editor, notes and comments on a page of the site, for logged-in staff. staff.js loads this file;
+// visitors never load it. A note belongs to an element: its position is stored in pixels and limited to the element's
+// box if the layout has changed. All come from requests of their own, so none is ever part of a page.
 
 import { fetchJson } from "../http.js";
 import { selectorOf } from "../track.js";
 import { button, make } from "./elements.js";
+import { editLink } from "./edit_link.js";
 import { PageComments, WORDS as COMMENT_WORDS } from "./page_comments.js";
 
 const WORDS = {
@@ -13,7 +14,7 @@ const WORDS = {
     resolve: "Resolve", reopen: "Reopen", resolved: "resolved", pending: "open", gone: "its element is no longer on the page",
     category: "Category", text: "Note", save: "Save", cancel: "Cancel", note: "Note", saved: "The note is saved.",
     comment: "Comment", copy: "Copy", bug: "Bug", feature: "Feature", failed: "That did not work. Try again.",
-    more: "Older notes are in the admin.",
+    more: "Older notes are in the admin.", editPage: "Edit this page",
     aim: "Click where it belongs. Or choose an element with the arrow keys, Enter to select, Escape to leave.",
     ...COMMENT_WORDS.en,
   },
@@ -23,7 +24,7 @@ const WORDS = {
     gone: "die Stelle ist gerade nicht auf der Seite", category: "Art", text: "Notiz", save: "Speichern",
     cancel: "Abbrechen", note: "Notiz", saved: "Die Notiz ist gespeichert.", comment: "Kommentar", copy: "Text",
     bug: "Fehler", feature: "Wunsch", failed: "Das hat nicht geklappt. Bitte noch einmal versuchen.",
-    more: "Ältere Notizen stehen in der Verwaltung.",
+    more: "Ältere Notizen stehen in der Verwaltung.", editPage: "Diese Seite bearbeiten",
     aim: "Klicken Sie auf die Stelle. Pfeiltasten wählen ein Element, Eingabe nimmt es, Escape bricht ab.",
     ...COMMENT_WORDS.de,
   },
@@ -38,17 +39,21 @@ export async function start(style) {
   const me = await fetchJson("/api/auth/me");
   const hasPermission = (right) => me.permissions.includes(right);
   const none = { data: [], meta: { total: 0 } };
-  const [page, comments] = await Promise.all([
+  const [page, comments, link] = await Promise.all([
     hasPermission("feedback.view") ? fetchJson(`/api/feedbacks?postId=${encodeURIComponent(postId)}&per_page=100`) : none,
     PageComments.load(postId, { say, language, mayRead: hasPermission("comments.view"), mayWrite: hasPermission("comments.write") }),
+    editLink(postId, say.editPage),
   ]);
-  if (!hasPermission("feedback.view") && !comments) return;
+  const hasNotes = hasPermission("feedback.view") || comments;
+  if (!hasNotes && !link) return;
   const notes = page.data.reverse();
   const { root, announce } = await frame(style);
   comments?.attach({ root, announce, onChange: (focused) => show(focused) });
   const pins = root.appendChild(make("div", { class: "pins" }));
+  const bar = root.appendChild(make("div", { class: "bar" }, [link]));
+  if (!hasNotes) return;
   const panel = root.appendChild(make("section", { class: "panel", id: "panel", "aria-label": say.title, hidden: "" }));
-  const toggle = root.appendChild(make("button", { class: "toggle", type: "button", "aria-controls": "panel" }));
+  const toggle = bar.appendChild(make("button", { class: "toggle", type: "button", "aria-controls": "panel" }));
   toggle.addEventListener("click", () => open(panel.hidden));
   panel.addEventListener("keydown", (event) => { if (event.key === "Escape") open(false); });
   new ResizeObserver(draw).observe(document.body);
