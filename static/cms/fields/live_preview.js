@@ -1,7 +1,9 @@
-// Shows the page beside the form with the unsaved changes. Clicking a module of the page opens its card, and editing a
-// card scrolls to its module. The page in the frame runs no scripts; this script accesses its document.
+// Shows the page beside the form with the unsaved changes. Clicking a text or image of the page leads to its field, and
+// the field with the focus is outlined on the page. The page in the frame runs no scripts; this script accesses its
+// document. Its links lead nowhere.
 
 import { readPage, request } from "../http.js";
+import { appeared, controlOf, editorOf, elementOf, focusControl } from "./preview_fields.js";
 
 const TYPING_PAUSE_MILLISECONDS = 500;
 const KEY = "cms.live-preview";
@@ -35,6 +37,11 @@ class LivePreview {
     });
     for (const name of ["input", "change", "cms:added", "cms:moved"]) document.addEventListener(name, (event) => this.scheduleLoad(event));
     this.form.addEventListener("focusin", (event) => this.follow(event.target));
+    document.addEventListener("keydown", (event) => {
+      if (!event.ctrlKey || !event.altKey || event.code !== "KeyP" || !panel) return;
+      event.preventDefault();
+      this.showField(document.activeElement);
+    });
     for (const pages of section.querySelectorAll("[data-pages]")) {
       for (const name of ["input", "change"]) pages.addEventListener(name, (event) => this.choose(event));
     }
@@ -130,40 +137,84 @@ class LivePreview {
         this.frame.addEventListener("load", resolve, { once: true });
         this.frame.srcdoc = `<!doctype html>${page.documentElement.outerHTML}`;
       });
-      this.frame.contentDocument.addEventListener("click", (event) => this.openCard(event));
+      this.frame.contentDocument.addEventListener("click", (event) => {
+        event.preventDefault();
+        this.openField(event.target);
+      });
+      this.frame.contentDocument.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" || !event.target.matches("[data-post-module-id]")) return;
+        event.preventDefault();
+        this.openField(event.target);
+      });
     }
+    // Reachable by keyboard: Enter leads to the fields of a module.
+    for (const module of this.frame.contentDocument.querySelectorAll("[data-post-module-id]")) module.tabIndex = 0;
     if (thisRequest !== this.requestNumber) return;
     this.say(this.state.dataset.fresh);
     this.section.dataset.shown = String(thisRequest);
     this.fit();
-    this.follow(document.activeElement, "auto");
+    this.follow(this.wanted ?? document.activeElement, { behavior: "auto", block: this.wanted ? "center" : "nearest" });
+    this.wanted = undefined;
   }
 
   styles(page) {
     return [...page.head.querySelectorAll("link[rel=stylesheet]")].map((one) => new URL(one.getAttribute("href"), location.href).href).join(" ");
   }
 
-  openCard(event) {
-    event.preventDefault();
-    const id = event.target.closest("[data-post-module-id]")?.dataset.postModuleId;
-    const card = id ? document.getElementById(`m-${id}`) : null;
-    if (!card) return;
-    const details = card.matches("details") ? card : card.querySelector("details");
-    if (details) details.open = true;
-    card.scrollIntoView({ block: "start" });
-    (details?.querySelector("summary") ?? card).focus({ preventScroll: true });
+  /** Go to the field that the user clicked on the page: of its module, of the post, or at least to the module's card. */
+  async openField(element) {
+    const page = this.frame.contentDocument;
+    const module = element.closest("[data-post-module-id]");
+    const card = module ? document.getElementById(`m-${module.dataset.postModuleId}`) : null;
+    if (card) {
+      const fold = card.matches("details") ? card : card.querySelector("details");
+      if (fold) fold.open = true;
+      // A closed card has no fields yet.
+      await appeared(card, "[data-field]");
+      const control = element !== module && controlOf(element, module, card);
+      if (control) return focusControl(control, element);
+      card.dispatchEvent(new CustomEvent("cms:reveal", { bubbles: true }));
+      card.scrollIntoView({ block: "start" });
+      (fold?.querySelector("summary") ?? card).focus({ preventScroll: true });
+      return undefined;
+    }
+    const control = controlOf(element, page.body, this.form);
+    return control ? focusControl(control, element) : undefined;
   }
 
-  follow(target, behavior = "smooth") {
-    if (!this.isOpen || !(target instanceof Element)) return;
+  /** Open the preview if necessary, and show a field on the page. */
+  showField(element) {
+    if (this.isOpen) this.follow(element);
+    else {
+      this.wanted = element;
+      document.querySelector("[data-tab=preview]")?.click();
+    }
+  }
+
+  /** Outline the place of a field on the page, and that of its module. */
+  follow(target, { behavior = "smooth", block = "center" } = {}) {
+    const page = this.frame.contentDocument;
+    if (!this.isOpen || !(target instanceof Element) || !page?.body) return;
+    for (const name of ["live-here", "live-field"]) {
+      for (const old of page.querySelectorAll(`.${name}`)) old.classList.remove(name);
+    }
     const card = target.closest("[id^=m-]");
-    const framePage = this.frame.contentDocument;
-    const part = card && framePage?.getElementById(`module-${card.id.slice(2)}`);
-    for (const old of framePage?.querySelectorAll(".live-here") ?? []) old.classList.remove("live-here");
-    if (!part) return;
-    part.classList.add("live-here");
+    const module = card && page.getElementById(`module-${card.id.slice(2)}`);
+    module?.classList.add("live-here");
+    const place = this.placeOf(target, module ?? (card ? null : page.body), card ?? this.form);
+    place?.classList.add("live-field");
     const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
-    part.scrollIntoView({ block: "center", behavior: prefersReducedMotion ? "auto" : behavior });
+    (place ?? module)?.scrollIntoView({ block, behavior: prefersReducedMotion ? "auto" : behavior });
+  }
+
+  placeOf(target, within, root) {
+    const control = target.closest("[data-field]")?.querySelector(".rt-field textarea, select[data-media]") ?? target;
+    if (!within || !control.matches("input, textarea, select")) return null;
+    const editor = editorOf(control);
+    const { anchorNode } = getSelection();
+    const isInside = editor?.contains(anchorNode) && anchorNode !== editor;
+    const from = isInside && (anchorNode instanceof Element ? anchorNode : anchorNode.parentElement);
+    return elementOf(control, within, root, from ? from.closest("p, li, h1, h2, h3, h4, h5, h6, td, th, pre") : null);
   }
 }
 
