@@ -42,6 +42,8 @@ _TAGS: Final = {
     "module-groups": "Templates of modules for new posts.",
     "media": "Images and files.",
     "menus": "Menus.",
+    "snippets": "Snippets: saved modules and pieces of text.",
+    "post-templates": "Templates of posts.",
     "briefs": "Editorial briefs: how agents and AI clients write.",
     "taxonomies": "Taxonomies and their terms.",
     "taxonomy-terms": "Terms of taxonomies.",

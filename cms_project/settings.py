@@ -104,6 +104,7 @@ INSTALLED_APPS = [
     "content",
     "proofroom_apps.starter",
     "proofroom_apps.menus",
+    "proofroom_apps.snippets",
     "proofroom.taxonomies",
     "proofroom_apps.website",
     "proofroom_apps.previews",

@@ -37,6 +37,7 @@ APPS = (
     "proofroom.disclosure",
     "proofroom.taxonomies",
     "proofroom_apps.menus",
+    "proofroom_apps.snippets",
     "proofroom_apps.previews",
     "proofroom_apps.reviewers",
     "proofroom_apps.feedback",

@@ -45,6 +45,10 @@ from proofroom.webhooks.models import Delivery, Webhook
 from proofroom.webhooks.models.webhook import NewWebhook
 from proofroom.webhooks.services.test_calls import sample_payload
 from proofroom.webhooks.services.webhooks import create_webhook
+from proofroom_apps.snippets.models import PostTemplate, Snippet
+from proofroom_apps.snippets.services import change_snippet, create_snippet
+from proofroom_apps.snippets.snippet_fields import NewSnippet, SnippetChanges
+from proofroom_apps.snippets.templates import create_template
 from seo.models import NewRedirect, Redirect
 from seo.services.redirects import create_redirect
 
@@ -166,6 +170,23 @@ def brief(name: str = "Site", **values: Any) -> Brief:
 def changed_brief(of: Brief, **values: Any) -> Brief:
     changes = BriefChanges.model_validate(values)
     return change_brief(brief_id=of.pk, actor=actor(), changes=changes)
+
+
+def snippet(name: str = "Newsletter tip", **values: Any) -> Snippet:
+    """Create a snippet with a callout, or with the given content."""
+    if not values.keys() & {"modules", "text"}:
+        values["modules"] = [{"type": "callout", "props": {"title": "Get the newsletter"}}]
+    return create_snippet(actor=actor("admin"), snippet=NewSnippet(name=name, **values))
+
+
+def changed_snippet(of: Snippet, **values: Any) -> Snippet:
+    changes = SnippetChanges(**values)
+    return change_snippet(snippet_id=of.pk, actor=actor("admin"), changes=changes)
+
+
+def template(of: Post, name: str = "Recipe", description: str = "") -> PostTemplate:
+    """Create a template from the live content of a post."""
+    return create_template(actor=actor("admin"), post_id=of.pk, name=name, description=description)
 
 
 def global_module(slug: str = "newsletter", **props: Json) -> ModuleInstance:

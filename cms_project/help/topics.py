@@ -60,6 +60,7 @@ TOPICS: Final = {
     "media_asset_bulk": "admin/media-library#several-at-once",
     "media_asset_alt_texts": "admin/media-library#several-at-once",
     "proofroom_menus": "admin/structure#menus",
+    "proofroom_snippets": "admin/snippets",
     "proofroom_taxonomies": "admin/structure#terms",
     "proofroom_briefs": "admin/editorial-briefs",
     "proofroom_disclosure": "admin/disclosure",

@@ -256,6 +256,24 @@ class PostAnswer(LivePostFields, _OwnFields):
     layers: LayersAnswer
 
 
+class LeftOutAnswer(TypedDict):
+    """A module or field of a template that the new post could not get, and why."""
+
+    label: str
+    reason: str
+
+
+class CreatedPostAnswer(PostAnswer):
+    """A new post with its modules in every layer."""
+
+    leftOut: NotRequired[
+        Annotated[
+            list[LeftOutAnswer],
+            Field(description="With a template: its parts that posts of the type no longer have."),
+        ]
+    ]
+
+
 class DeletedAnswer(Answer):
     """The result of moving a post to the trash."""
 
@@ -321,9 +339,13 @@ class PostFields(_WrittenFields, total=False):
 
 
 class NewPost(PostFields, total=False):
-    """A new post. Without `modules`, a module group is used."""
+    """A new post. Without `modules` and `template`, a module group is used."""
 
-    type: Required[Annotated[str, Field(min_length=1)]]
+    type: Annotated[str, Field(min_length=1, description="Required without a template.")]
+    template: Annotated[
+        UUID | None,
+        Field(description="A template to start from. Its values count where you send none."),
+    ]
     title: Required[Annotated[str, Field(min_length=1, max_length=TITLE_MAX)]]
     locale: str | None
     status: Annotated[str, one_of(["draft", "published"])] | None

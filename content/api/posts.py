@@ -19,6 +19,7 @@ from content.api.post_answers import (
     LIST_PARAMETERS,
     MADE,
     NEW_POST,
+    CreatedPostAnswer,
     DeletedAnswer,
     ExportAnswer,
     NewPost,
@@ -31,6 +32,7 @@ from content.models import Post
 from content.posts import trash
 from content.posts.create import PostDates, create_post
 from content.posts.edit import edit_post
+from content.posts.post_templates import create_from_template
 from content.posts.publication_date import UNCHANGED, PublishedAt, read_published_at
 from content.presenters.canonical_json import export_post
 from content.presenters.whole_post import modules_of, present_post, read_post
@@ -44,6 +46,7 @@ from proofroom.core.api.permissions import Declared
 from proofroom.core.api.schema import PAGES
 from proofroom.core.api.views import ApiViewSet, expected_version
 from proofroom.core.errors import RuleViolation, invalid
+from proofroom.core.json import JsonObject
 
 
 class TrashedPostAnswer(Answer):
@@ -103,12 +106,15 @@ class PostViewSet(ApiViewSet):
     @extend_schema(
         parameters=MADE,
         request=described(NewPost),
-        responses={201: described(PostAnswer)},
+        responses={201: described(CreatedPostAnswer)},
         examples=[NEW_POST],
     )
     def create(self, request: Request) -> Response:
-        """Create a post. Without `modules`, the default module group is used."""
+        """Create a post. Without `modules` and `template`, the default module group is used."""
         body = body_object(request)
+        if body.get("template") is not None:
+            return self._create_from_template(body)
+        body.pop("template", None)
         modules = build_modules(body.pop("modules"), self.actor) if "modules" in body else None
         published_at = read_published_at(body.pop("publishedAt", None))
         type_ = body.pop("type", None)
@@ -131,6 +137,28 @@ class PostViewSet(ApiViewSet):
             present_post(post, self.actor),
             status=201,
             headers={"Location": f"/api/posts/{post.pk}"},
+        )
+
+    def _create_from_template(self, body: JsonObject) -> Response:
+        for name in ("modules", "moduleGroup"):
+            if body.get(name) is not None:
+                raise invalid(name, "Send either a template or modules.")
+            body.pop(name, None)
+        published_at = read_published_at(body.pop("publishedAt", None))
+        made = create_from_template(
+            actor=self.actor,
+            template_id=_optional_text(body, "template") or "",
+            type=_optional_text(body, "type") or "",
+            locale=_optional_text(body, "locale"),
+            status=_optional_text(body, "status") or "draft",
+            fields=body,
+            dates=PostDates(published_at),
+        )
+        left_out = [{"label": one.label, "reason": one.reason} for one in made.left_out]
+        return Response(
+            {**present_post(made.post, self.actor), "leftOut": left_out},
+            status=201,
+            headers={"Location": f"/api/posts/{made.post.pk}"},
         )
 
     @extend_schema(responses=described(PostAnswer))

@@ -86,15 +86,17 @@ def create_post(
     locale: str | None = None,
     status: str = Status.DRAFT,
     edit: Edit | None = None,
+    seed: Edit | None = None,
     module_group: str | None = None,
     translation_of: Post | None = None,
     author: User | None = None,
     dates: PostDates = NO_DATES,
 ) -> Post:
-    """Create a live post. `edit` builds its modules; without it, they come from a module group.
+    """Create a live post. `edit` builds its modules; without it, they come from `seed`, else from a module group.
 
-    `module_group`: name or id of the group, by default the group of the post type. The creator is the actor unless
-    `author` is given. Readers see the creator as author unless `fields` name others. Raises `RuleViolation` keyed by
+    References in what `seed` returns may be missing, as in other copies. `module_group`: name or id of the group, by
+    default the group of the post type. The creator is the actor unless `author` is given. Readers see the creator as author unless `fields` name others. Raises `RuleViolation`
+    keyed by
     field; for a slug in use the key is `slug`.
     """
     actor.require_person("create live posts")
@@ -120,7 +122,7 @@ def create_post(
         document = edit(document)
     else:
         group = find_group(module_group) if module_group is not None else None
-        seeded = seed_group(empty, group, shared_modules())
+        seeded = seed(empty) if seed else seed_group(empty, group, shared_modules())
         document = replace(document, modules=seeded.modules)
     require_place_in_scope(post=post, before=empty, after=document, actor=actor)
     document = check_changes(

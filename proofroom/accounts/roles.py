@@ -76,6 +76,7 @@ _EDITOR = _TRANSLATOR | {
     "agents.dropdown",
     "agents.field",
     "briefs.edit",
+    "snippets.manage",
     "analytics.read",  # pages of the admin; the API needs `analytics.view`
     "lists.share",  # share saved views of the admin's lists with the team
     "content.replace",  # find and replace in the admin; the API needs `database.manage`

@@ -43,6 +43,7 @@ WHOLE_SITE: Final = frozenset(
         "releases.manage",
         "seo.manage",
         "settings.manage",
+        "snippets.manage",
         "tokens.manage",
         "urlPatterns.edit",
         "users.manage",

@@ -31,6 +31,7 @@ from proofroom.shared_content.models import SharedProposal, SharedRevision
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.models import Menu
 from proofroom_apps.menus.services import create_menu
+from proofroom_apps.snippets.models import PostTemplate, Snippet
 from seo.models import Redirect
 from tests import make
 
@@ -53,6 +54,9 @@ def fill() -> Post:
     make.redirect("/old", "/stories/brewing")
     items = [{"label": "", "type": "post", "postId": str(post.pk)}]
     make.brief("Blog", type="blog", voice="Warm.", terms=[{"term": "grinder"}])
+    make.snippet("Tip", types=["blog"], locale="en")
+    make.snippet("Claim", text="Roasted **fresh**.")
+    make.template(post, "Guide", description="For guides.")
     create_menu(actor=make.actor("admin"), name="Main", slug="main", locale="en", items=items)
     return Post.objects.get(pk=post.pk)
 
@@ -61,7 +65,10 @@ def empty() -> None:
     """Delete all content, like in a fresh installation; accounts stay."""
     for asset in Asset.objects.all():
         default_storage.delete(asset.file.name)
-    for model in (Redirect, Brief, Menu, FormDefinition, ModuleGroup, UrlPattern):
+    for model in (
+        *(Redirect, Brief, Menu, FormDefinition, ModuleGroup, UrlPattern),
+        *(Snippet, PostTemplate),
+    ):
         model.objects.all().delete()
     # Deleting a parent makes its children roots, whose slugs may then collide.
     Post.objects.update(deleted_at=timezone.now())

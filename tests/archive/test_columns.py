@@ -209,6 +209,12 @@ LEFT_OUT_COLUMNS: Final = {
         "note": HISTORY,
         "state": "only what waits is exported",
     },
+    "proofroom_snippets.PostTemplate": {"created_at": OWN_TIME, "updated_at": OWN_TIME},
+    "proofroom_snippets.Snippet": {
+        "created_at": OWN_TIME,
+        "updated_at": OWN_TIME,
+        "version": OWN_COUNT,
+    },
     "proofroom_taxonomies.Term": {"version": OWN_COUNT},
     "seo.Redirect": {
         "created_at": OWN_TIME,

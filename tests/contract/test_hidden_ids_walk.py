@@ -26,9 +26,11 @@ UNLIMITED: Final = (
     "/api/public",
     "/api/agents/",
     "/api/briefs",
+    "/api/post-templates/",
+    "/api/snippets",
     "/api/forms",
 )
-"""Visible to every role with the permission: shared files, terms, agents, briefs and forms."""
+"""Visible to every role with the permission: shared files, terms, agents, briefs, snippets, templates and forms."""
 
 
 def calls() -> list[Any]:

@@ -159,7 +159,7 @@ def test_library_pages_stay_hidden_in_any_import_order(first: str):
     assert answer(code) == (
         "agents_app analytics auth content forms mcp_bridge media proofroom_accounts proofroom_briefs "
         "proofroom_core proofroom_disclosure proofroom_feedback proofroom_imports proofroom_menus proofroom_oauth "
-        "proofroom_privacy proofroom_releases proofroom_taxonomies proofroom_webhooks seo"
+        "proofroom_privacy proofroom_releases proofroom_snippets proofroom_taxonomies proofroom_webhooks seo"
     )
 
 
