@@ -95,9 +95,8 @@ def create_post(
     """Create a live post. `edit` builds its modules; without it, they come from `seed`, else from a module group.
 
     References in what `seed` returns may be missing, as in other copies. `module_group`: name or id of the group, by
-    default the group of the post type. The creator is the actor unless `author` is given. Readers see the creator as author unless `fields` name others. Raises `RuleViolation`
-    keyed by
-    field; for a slug in use the key is `slug`.
+    default the group of the post type. The creator is the actor unless `author` is given. Readers see the creator as
+    author unless `fields` name others. Raises `RuleViolation` keyed by field; for a slug in use the key is `slug`.
     """
     actor.require_person("create live posts")
     if not (translation_of is not None and actor.can("posts.translate")):

@@ -29,6 +29,7 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom_apps.editorial.post_editor.autosave import autosave, autosave_new
 from proofroom_apps.editorial.post_editor.bulk_edit import EDIT, bulk_edit
 from proofroom_apps.editorial.post_editor.choices import search_targets
+from proofroom_apps.editorial.post_editor.clipboard import copy_modules, paste_modules
 from proofroom_apps.editorial.post_editor.edit_link import edit_link
 from proofroom_apps.editorial.post_editor.module_picker import picker
 from proofroom_apps.editorial.post_editor.new_address import new_address
@@ -239,6 +240,8 @@ class PostAdmin(ListAdmin[Post]):
             path("<uuid:post_id>/change/", wrap(edit), name="content_post_change"),
             path("<uuid:post_id>/lock/", wrap(page_lock), name="content_post_lock"),
             path("<uuid:post_id>/change/module/", wrap(module_part), name="content_post_module"),
+            path("<uuid:post_id>/change/copied/", wrap(copy_modules), name="content_post_copied"),
+            path("<uuid:post_id>/change/pasted/", wrap(paste_modules), name="content_post_pasted"),
             path(
                 "<uuid:post_id>/change/editing/", wrap(report_presence), name="content_post_editing"
             ),

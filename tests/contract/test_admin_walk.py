@@ -85,6 +85,8 @@ WHO: Final[dict[str, frozenset[str] | None]] = {
     "proofroom_privacy/": ADMIN,
     "proofroom_imports/exportschedule/": ADMIN,
     "proofroom_menus/menu/": EDITORS,
+    "proofroom_snippets/": EDITORS,
+    "content/post/<post_id>/change/pasted/": EDITORS,
     "content/modulegroup/": ADMIN,
     "content/moduleinstance/": EDITORS,
     "content/postjob/": EDITORS,

@@ -14,6 +14,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from content.document.labels import module_label
 from content.models import ModuleInstance
 from proofroom.core.admin.permissions import require, service_errors_as_http
 from proofroom.core.i18n import in_words
@@ -21,9 +22,13 @@ from proofroom.definitions import Module, allowed_modules, find_module, modules
 from proofroom_apps.editorial.post_editor.form_fields import EditorField, fields_of
 from proofroom_apps.editorial.post_editor.module_cards import icon_of
 from proofroom_apps.editorial.posts.post_pages import get_post_or_404
+from proofroom_apps.snippets.models import Snippet
+from proofroom_apps.snippets.services import list_snippets
 
 WIDTH: Final = 128
 HEIGHT: Final = 80
+SNIPPET: Final = "snippet:"
+"""Beginning of the form value of a snippet, before its id."""
 _LEFT: Final = 10
 _BOTTOM: Final = 72
 
@@ -140,8 +145,24 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     ]
     if shared:
         shown.append((_("Global modules"), shared))
+    snippets = list_snippets(post_type=post.type, locale=post.locale, kind=Snippet.Kind.MODULES)
+    if snippets:
+        shown.append((_("Snippets"), [*map(_offer_snippet, snippets)]))
     context = {"groups": shown, "width": WIDTH, "height": HEIGHT}
     return render(request, "admin/posts/picker.html", context)
+
+
+def _offer_snippet(snippet: Snippet) -> Offer:
+    types = [one["type"] for one in snippet.modules]
+    first = types[0] if types[0] in modules else ""
+    return Offer(
+        kind=f"{SNIPPET}{snippet.pk}",
+        label=snippet.name,
+        description=", ".join(map(module_label, types)),
+        words=" ".join(types).lower(),
+        icon=icon_of(first),
+        shapes=wireframe_of(first) if first else (),
+    )
 
 
 def _offer(module: type[Module], slug: str = "", label: str = "") -> Offer:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from django.conf import settings
 from django.contrib import messages
@@ -12,9 +13,12 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDi
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from content.document.labels import module_label
 from content.models import Post
+from content.modules.module_copies import RefusedCopy
 from content.posts.autosave import discard_copy, find_copy
 from content.posts.create import create_post
+from content.posts.post_templates import create_from_template
 from content.store.post_paths import fill_pattern, pattern_of
 from content.store.scopes import MAX_OFFERED, changeable_by, visible_to, would_be_in_scope
 from proofroom.core.actor import Actor
@@ -37,6 +41,10 @@ from proofroom_apps.editorial.post_editor.autosave import (
 )
 from proofroom_apps.editorial.post_editor.form_fields import Choice
 from proofroom_apps.editorial.posts.post_pages import page, post_url
+from proofroom_apps.snippets.models import PostTemplate
+
+OUTLINE_MAX: Final = 6
+"""Modules that the outline of a template names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +152,7 @@ def add(request: HttpRequest) -> HttpResponse:
         "title": sent.get("title", ""),
         "slug": sent.get("slug", ""),
         "term": sent.get("term", ""),
+        "template": sent.get("template") or request.GET.get("template", ""),
     }
     if parent is not None:
         # A page has the type and the language of its parent.
@@ -155,6 +164,10 @@ def add(request: HttpRequest) -> HttpResponse:
         names = [value for value, _label in offered]
         if not typed[name] and names:
             typed[name] = usual if usual in names else names[0]
+    templates = offer_templates(choices, parent)
+    if typed["template"] not in {template.id for template in templates}:
+        # Deleted since, or for a type that does not fit the parent page.
+        typed["template"] = ""
     problem, status = "", 200
     errors: dict[str, list[str]] = {}
     if request.method == "POST" and do != "restore":
@@ -166,9 +179,7 @@ def add(request: HttpRequest) -> HttpResponse:
         if typed["term"]:
             fields["taxonomyTermIds"] = [typed["term"]]
         try:
-            post = create_post(
-                actor=actor, type=typed["type"], locale=typed["locale"], fields=fields
-            )
+            post, left_out = _create(actor, typed, fields)
         except CmsError as error:
             # Out of scope can be corrected by other choices in the form, so show the form again.
             if error.status == 403 and error.code != "outside_of_scope":
@@ -187,6 +198,10 @@ def add(request: HttpRequest) -> HttpResponse:
             if key is not None:
                 discard_copy(key=key, actor=actor, follows=read_follows(request.POST))
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
+            if left_out:
+                names = ", ".join(f"{one.label} ({one.reason.rstrip('.')})" for one in left_out)
+                sentence = _("Parts of the template were left out: %(names)s.")
+                messages.warning(request, sentence % {"names": names})
             return HttpResponseRedirect(post_url("change", post))
     copies = copies_of_page(sent)
     context = {
@@ -200,8 +215,54 @@ def add(request: HttpRequest) -> HttpResponse:
         "problem": problem,
         "errors": errors,
         "choices": choices,
+        "templates": templates,
     }
     return page(request, "admin/posts/add.html", context, title=_("New post"), status=status)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateChoice:
+    """A template to start from. `more` is the number of modules that the outline leaves out."""
+
+    id: str
+    name: str
+    description: str
+    type: str
+    outline: Sequence[str]
+    more: int
+
+
+def offer_templates(choices: NewPostChoices, parent: Post | None) -> list[TemplateChoice]:
+    """Return the templates for posts that the actor may create here. One query."""
+    labels = dict(choices.types)
+    types = [parent.type] if parent is not None and not choices.parents else [*labels]
+    found = []
+    for row in PostTemplate.objects.filter(type__in=types).order_by("name"):
+        outline = [module_label(one["type"]) for one in row.modules]
+        found.append(
+            TemplateChoice(
+                str(row.pk),
+                row.name,
+                row.description,
+                str(labels.get(row.type, row.type)),
+                outline[:OUTLINE_MAX],
+                len(outline[OUTLINE_MAX:]),
+            )
+        )
+    return found
+
+
+def _create(
+    actor: Actor, typed: Mapping[str, str], fields: Mapping[str, Json]
+) -> tuple[Post, Sequence[RefusedCopy]]:
+    """Create the post. Return it with the parts of its template that it could not get."""
+    if typed["template"]:
+        made = create_from_template(
+            actor=actor, template_id=typed["template"], locale=typed["locale"], fields=fields
+        )
+        return made.post, made.left_out
+    post = create_post(actor=actor, type=typed["type"], locale=typed["locale"], fields=fields)
+    return post, ()
 
 
 def find_parent(request: HttpRequest, choices: NewPostChoices, text: str, type: str) -> Post | None:

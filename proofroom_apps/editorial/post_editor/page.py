@@ -414,6 +414,7 @@ def rights_of(frame: Frame) -> dict[str, Any]:
         "is_outside": not is_in_scopes(post, actor_of(request).scopes),
         "may_arrange": is_free and may(request, "posts.edit", post),
         "may_edit_globals": may(request, "globals.edit"),
+        "may_save_snippets": may(request, "snippets.manage"),
     }
 
 
@@ -437,6 +438,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         may_publish=may(request, "posts.publish", post),
         may_archive=may(request, "posts.archive", post),
         may_copy=may(request, "posts.create", post),
+        may_save_template=may(request, "snippets.manage"),
         may_trash=not rights["is_locked_by_other"] and may(request, "posts.delete", post),
         may_approve=may(request, "posts.review.approve", post),
         is_placeholder=post.is_placeholder,
@@ -473,6 +475,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),
             "copy": f"{reverse('admin:content_post_tree_copy')}?page={post.pk}",
+            "template": f"{reverse('admin:proofroom_snippets_posttemplate_add')}?post={post.pk}",
             "trash": post_url("delete", post),
         },
     }

@@ -43,6 +43,7 @@ class PostState:
     may_publish: bool = False
     may_archive: bool = False
     may_copy: bool = False
+    may_save_template: bool = False
     may_trash: bool = False
     may_approve: bool = False
     is_placeholder: bool = False
@@ -75,7 +76,7 @@ class StateAction:
 
     label: str
     do: str = ""
-    page: Literal["", "review", "ai_review", "copy", "trash"] = ""
+    page: Literal["", "review", "ai_review", "copy", "template", "trash"] = ""
     dialog: str = ""
     is_enabled: bool = True
 
@@ -262,6 +263,8 @@ def _others(state: PostState, *, is_dirty: bool) -> list[StateAction]:
         found.append(StateAction(label, dialog="page-lock"))
     if state.may_copy and not (state.is_placeholder or state.is_variation):
         found.append(StateAction(gettext("Copy…"), page="copy"))
+    if state.may_save_template and not (state.is_placeholder or state.is_variation):
+        found.append(StateAction(gettext("Save as template…"), page="template"))
     if state.may_trash:
         found.append(StateAction(gettext("Move to trash"), page="trash"))
     return found

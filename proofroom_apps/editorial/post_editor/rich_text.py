@@ -26,6 +26,8 @@ from proofroom.definitions.richtext.markdown_reader import from_markdown
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom.definitions.richtext.schema import EMPTY, validate
 from proofroom.definitions.richtext.title_headings import lower_title_headings
+from proofroom_apps.snippets.models import Snippet
+from proofroom_apps.snippets.services import list_snippets
 
 DOCUMENT: Final = "~doc"
 """Suffix of the hidden field with the document, after the field's name."""
@@ -208,6 +210,8 @@ def richtext(request: HttpRequest) -> HttpResponse:
         most = settings.CMS_ENV.media_max_bytes
         words = {
             "menu": INSERT_MENU,
+            "snippets": list_snippets(kind=Snippet.Kind.TEXT),
+            "may_save_snippets": may(request, "snippets.manage"),
             "may_upload": may(request, "media.upload"),
             "upload_bytes": most,
             "upload_limit": f"{most / 1024 / 1024:g}",

@@ -4,6 +4,7 @@
 import { startSuggestedTimes } from "../fields/suggested_times.js";
 import { fetchPage, watchFocus } from "../http.js";
 import { startComments } from "../comments/editor_comments.js";
+import { startClipboard } from "./clipboard.js";
 import { startModules, startOutline, startPicker } from "./modules.js";
 import { startPresence } from "./presence.js";
 import { startRepeaters } from "./repeaters.js";
@@ -300,6 +301,7 @@ if (form) {
   const rail = startRail(form);
   const modules = startModules(form, changes);
   const picker = startPicker(form, modules);
+  startClipboard(form, modules);
   startOutline(form, modules, changes);
   startRepeaters(form, changes);
   const saving = startSaving(form, changes, startPlace(form, modules, rail));

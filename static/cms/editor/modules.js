@@ -5,6 +5,8 @@ import { HttpError, announce, fetchPage, notifyAdded, watchFocus } from "../http
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // number of cards per post
+const COPIES_MOST = 50; // modules that the server inserts at once
+const SNIPPET = "snippet:";
 
 /** Report a failed request in `place`, with a button that retries and then focuses the element `again()` returns. */
 function showFailure(form, place, error, words, again) {
@@ -100,6 +102,60 @@ export function startModules(form, changes) {
       notice.scrollIntoView({ block: "nearest" });
       notice.querySelector("button").focus({ preventScroll: true });
     }
+  }
+
+  /** Insert copied modules (`{ clipboard }`) or those of a `{ snippet }`. Modules the post cannot have are named. */
+  async function paste(values, after) {
+    const numbers = cards().map((card) => Number(/^new-(\d+)$/.exec(card.dataset.module)?.[1] ?? 0));
+    const first = Math.max(lastNumber, ...numbers) + 1;
+    lastNumber = first + COPIES_MOST - 1;
+    const body = new FormData();
+    for (const [name, value] of Object.entries({ ...values, number: String(first) })) body.append(name, value);
+    const isFocusFree = watchFocus();
+    let place = after ?? cards().at(-1);
+    try {
+      const page = await fetchPage(list.dataset.pasted, { body, statuses: [] });
+      const made = [...page.querySelectorAll("[data-module]")];
+      const refused = page.querySelector("[data-refused]");
+      for (const card of made) {
+        if (place) place.after(card);
+        else list.prepend(card);
+        place = card;
+        notifyAdded(card);
+      }
+      if (refused) {
+        (place ?? list.parentElement).append(refused);
+        refused.querySelector("button").addEventListener("click", () => refused.remove());
+      }
+      if (!made.length) return;
+      changed();
+      announce(made.length === 1 ? list.dataset.pastedOne : list.dataset.pastedMany.replace("{n}", String(made.length)));
+      if (!isFocusFree()) return;
+      made[0].scrollIntoView({ block: "nearest" });
+      foldOf(made[0]).querySelector("summary").focus({ preventScroll: true });
+    } catch (error) {
+      const notice = showFailure(form, place ?? list.parentElement, error, list.dataset.failed, () => paste(values, after));
+      if (isFocusFree()) notice.scrollIntoView({ block: "nearest" });
+    }
+  }
+
+  /** Return the fields of modules as the form would send them, for a request about these modules. */
+  function dataOf(chosen) {
+    const body = new FormData();
+    const prefixes = chosen.map((card) => `modules.${card.dataset.module}.`);
+    const sent = new Set();
+    for (const [name, value] of new FormData(form)) {
+      const prefix = prefixes.find((one) => name.startsWith(one));
+      if (prefix) sent.add(prefix);
+      if (prefix || name === "order") body.append(name, value);
+    }
+    for (const card of chosen) {
+      body.append("module", card.dataset.module);
+      // Without its fields, the server takes the stored values of a module.
+      if (!sent.has(`modules.${card.dataset.module}.`)) continue;
+      for (const input of card.querySelectorAll('input[name="was"]')) body.append("was", input.value);
+    }
+    return body;
   }
 
   const find = (id) => cards().find((card) => card.dataset.module === id);
@@ -214,7 +270,7 @@ export function startModules(form, changes) {
   });
 
   sortable(list, { item: "[data-module]", handle: "[data-handle]", onChange: changed });
-  return { cards: presentCards, foldOf, open, add: (kind, after) => requestCard(kind, "", after), remove, duplicate: (card) => requestCard("", card.dataset.module, card) };
+  return { cards: presentCards, foldOf, open, paste, dataOf, add: (kind, after) => requestCard(kind, "", after), remove, duplicate: (card) => requestCard("", card.dataset.module, card) };
 }
 
 const plain = (text) => text.toLowerCase().normalize("NFKD").replace(/\p{M}/gu, "");
@@ -292,7 +348,8 @@ export function startPicker(form, modules) {
 
   async function pick(button) {
     dialog.close();
-    await modules.add(button.value, after);
+    if (button.value.startsWith(SNIPPET)) await modules.paste({ snippet: button.value.slice(SNIPPET.length) }, after);
+    else await modules.add(button.value, after);
   }
 
   box.addEventListener("input", search);

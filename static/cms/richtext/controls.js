@@ -6,7 +6,7 @@ import { announce, fetchJson } from "../http.js";
 
 const dialogs = new Map();
 
-function dialogOf(tools, name) {
+export function dialogOf(tools, name) {
   if (!dialogs.has(name)) {
     const dialog = document.importNode(tools.querySelector(`.rt-${name}`), true);
     // The dialog contains a form, and forms cannot be nested.
@@ -17,7 +17,7 @@ function dialogOf(tools, name) {
   return dialogs.get(name);
 }
 
-function openDialog({ dialog, input, picker }, value, refuse) {
+export function openDialog({ dialog, input, picker }, value, refuse) {
   input.value = value;
   delete input.dataset.title;
   picker?.check();

@@ -80,7 +80,8 @@ const mayComment = () => Boolean(document.querySelector("[data-comments][data-ma
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
 // The editor's modules are loaded only when a field needs them.
-const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js")]);
+const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js"), import("./snippets.js")]);
+const SNIPPET = "snippet:";
 
 class RichField {
   constructor(area) {
@@ -112,8 +113,8 @@ class RichField {
     this.isStarted = true;
     let typed;
     try {
-      const [[bundle, controls, selection], tools] = await Promise.all([loadEditor(), fetchTools(this.address)]);
-      Object.assign(this, { bundle, controls, selection });
+      const [[bundle, controls, selection, snippets], tools] = await Promise.all([loadEditor(), fetchTools(this.address)]);
+      Object.assign(this, { bundle, controls, selection, snippets });
       const stored = await this.storedContent();
       typed = await this.typedContent();
       // No await from here on: the next key press must go to the editor.
@@ -332,17 +333,39 @@ class RichField {
     if (name === "comment") this.comment();
     else if (name === "source") this.toggleSource();
     else if (name === "wide") this.toggleWide();
+    else if (name === "snippet") this.saveSnippet();
     else this.controls.run(name, this.editor, { tools: this.tools, bundle: this.bundle, language: pageData("locale") });
   }
 
   insert(name) {
     if (name === "module") this.moduleButton.click();
+    else if (name.startsWith(SNIPPET)) this.insertSnippet(name.slice(SNIPPET.length));
     else if (name.startsWith("heading")) this.controls.setBlock(this.editor, Number(name.at(-1)));
     else this.press(name);
   }
 
+  async insertSnippet(id) {
+    try {
+      await this.snippets.insertSnippet(this.editor, id);
+    } catch (error) {
+      this.say(error.message || this.bar.dataset.failed);
+    }
+  }
+
+  async saveSnippet() {
+    const { documentOf } = this.bundle;
+    const { withoutMarkers } = this.controls;
+    const button = this.bar.querySelector("[data-do=snippet]");
+    this.say(await this.snippets.saveSnippet(this.editor, this.tools, { documentOf, withoutMarkers }, button));
+  }
+
+  say(words) {
+    this.foot.querySelector("[data-said]").textContent = words;
+  }
+
   mayInsert(name) {
     if (name === "module") return Boolean(this.moduleButton);
+    if (name.startsWith(SNIPPET)) return this.snippets.isOffered(this.frame.querySelector(`[data-insert-block="${name}"]`).dataset);
     return name !== "table" || !this.editor.isActive("table");
   }
 
