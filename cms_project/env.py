@@ -34,6 +34,7 @@ from agents_app.providers.vendors import SHIPPED_VENDORS, all_vendors
 from cms_project.env_values import (
     Commands,
     EmailUrl,
+    Endpoints,
     Folder,
     Hosts,
     Locales,
@@ -420,6 +421,11 @@ class Environment(
     embed_hosts: Hosts = Field(
         (),
         description="Hosts that pages may show in a frame, such as www.youtube-nocookie.com.",
+    )
+    oembed_providers: Endpoints = Field(
+        {},
+        description="More sites that say what an embedded address is, as host=endpoint with commas between them, "
+        "such as photos.example=https://photos.example/oembed.",
     )
 
     agent_trigger_secret: str | None = secret("Secret of the public agent trigger.")

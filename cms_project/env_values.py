@@ -111,6 +111,16 @@ def _parse_pairs(value: object) -> object:
     return tuple((name.strip(), other.strip()) for name, _equals, other in pairs)
 
 
+def _parse_endpoints(value: object) -> object:
+    """Return the addresses by host of a text such as `photos.example=https://photos.example/oembed`."""
+    if not isinstance(value, str):
+        return value
+    pairs = [part.strip().partition("=") for part in value.split(",") if part.strip()]
+    if not all(host.strip() and url.strip() for host, _equals, url in pairs):
+        raise ValueError("it must look like photos.example=https://photos.example/oembed")
+    return {_host(host.strip().lower()): _http_url(url.strip()) for host, _equals, url in pairs}
+
+
 def _from_base(value: Path) -> Path:
     return (BASE_DIR / value).resolve()
 
@@ -130,6 +140,7 @@ Hosts = Annotated[
 Networks = Annotated[
     tuple[Annotated[str, AfterValidator(_network)], ...], NoDecode, BeforeValidator(split)
 ]
+Endpoints = Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_endpoints)]
 Seconds = Annotated[tuple[Annotated[int, Field(ge=1)], ...], NoDecode, BeforeValidator(split)]
 NamedSecrets = Annotated[dict[str, str], NoDecode, BeforeValidator(_parse_named)]
 Url = Annotated[str, AfterValidator(_http_url)]

@@ -38,6 +38,7 @@ APPS = (
     "proofroom.taxonomies",
     "proofroom_apps.menus",
     "proofroom_apps.snippets",
+    "proofroom_apps.embeds",
     "proofroom_apps.previews",
     "proofroom_apps.reviewers",
     "proofroom_apps.feedback",

@@ -292,7 +292,7 @@ RETENTIONS: Final = (
 )
 STORED_ITEMS: Final = (
     StoredItem(
-        "cms:open:…, cms:place:…, cms.live-preview, tree:…",
+        "cms:open:…, cms:place:…, cms:copied-modules, cms.live-preview, tree:…",
         StorageKind.LOCAL,
         Audience.STAFF,
         gettext_lazy("Remembers open modules, the place in the text and the size of the preview."),

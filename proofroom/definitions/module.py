@@ -56,6 +56,17 @@ class AIGuidance:
         }
 
 
+@dataclass(frozen=True, slots=True)
+class AddressNote:
+    """What the editor shows under a URL of a module.
+
+    `new`: nothing was asked yet. `pending`: another site is being asked. `failed`: it can be asked again.
+    """
+
+    state: Literal["new", "pending", "failed", "ok"]
+    sentence: str
+
+
 class Module:
     """Base class of module definitions. Empty `allowed_post_types` means every type."""
 
@@ -96,6 +107,14 @@ class Module:
     def address_problem(cls, address: str) -> str:
         """Return the problem of a URL entered in the module, as a sentence; "" if there is none."""
         return ""
+
+    @classmethod
+    def address_note(cls, address: str, *, is_sending: bool = False) -> AddressNote | None:
+        """Return what is known about a URL entered in the module; None if nothing is to be known.
+
+        `is_sending`: have another site asked about it, in a task.
+        """
+        return None
 
     @classmethod
     def template_context(

@@ -121,6 +121,7 @@ LEFT_OUT_TABLES: Final = {
     "proofroom_core.Seal": HISTORY,
     "proofroom_disclosure.DisclosedType": SETTINGS,
     "proofroom_disclosure.DisclosureSettings": SETTINGS,
+    "proofroom_embeds.EmbedFacts": MADE_AGAIN,
     "proofroom_feedback.Feedback": VISITORS,
     "proofroom_imports.ExportSchedule": WORK,
     "proofroom_imports.ImportChunk": WORK,

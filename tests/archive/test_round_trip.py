@@ -44,6 +44,8 @@ def test_a_fresh_installation_exports_the_same_bytes():
         "global-modules": {"created": 1},
         "redirects": {"created": 1},
         "menus": {"created": 1},
+        "snippets": {"created": 2},
+        "post-templates": {"created": 1},
         "briefs": {"created": 1},
     }
     again = Post.objects.order_by("pk").values("pk", "path", "status", "version", "updated_at")

@@ -121,7 +121,7 @@ def test_a_video_is_asked_for_on_a_click_and_not_before(open_page: Any, settings
 
     page.route("https://player.vimeo.com/**", answer)
     page.goto(post.path)
-    button = page.frame_locator("iframe").get_by_text("Load from player.vimeo.com")
+    button = page.frame_locator("iframe").get_by_text("Load video from Vimeo")
     button.wait_for()
     assert asked == []
 

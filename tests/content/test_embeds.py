@@ -8,12 +8,20 @@ import pytest
 
 from cms_project.security import content_security_policy
 from proofroom.core.middleware import build_policy
-from proofroom_apps.starter.modules.embed import Embed, frame_address
+from proofroom_apps.embeds.providers import frame_address
+from proofroom_apps.starter.modules.embed import Embed
 from proofroom_apps.website.rendering import render_modules
 from tests.content.test_definitions import UUID_
 from tests.content.test_rendering import ATTACK, PICTURE, Page, module
 
 HOSTS = ("www.youtube-nocookie.com", "player.vimeo.com", "maps.example")
+PLAYERS = (
+    "open.spotify.com",
+    "w.soundcloud.com",
+    "codepen.io",
+    "geo.dailymotion.com",
+    "embed.ted.com",
+)
 VIDEO = "https://www.youtube.com/watch?v=abcDEF12345&t=3"
 FRAME = "https://www.youtube-nocookie.com/embed/abcDEF12345?autoplay=1"
 
@@ -36,6 +44,24 @@ FRAME = "https://www.youtube-nocookie.com/embed/abcDEF12345?autoplay=1"
             "https://player.vimeo.com/video/123456789?dnt=1&autoplay=1&h=a1b2c3d4e5",
         ),
         ("https://vimeo.com/about", ""),
+        (
+            "https://open.spotify.com/intl-de/track/4uLU6hMCjMI75M1A2tKUQC?si=x",
+            "https://open.spotify.com/embed/track/4uLU6hMCjMI75M1A2tKUQC",
+        ),
+        ("https://open.spotify.com/user/x", ""),
+        (
+            "https://soundcloud.com/ada/first-crack",
+            "https://w.soundcloud.com/player/?url=https%3A%2F%2Fsoundcloud.com%2Fada%2Ffirst-crack",
+        ),
+        ("https://soundcloud.com/%22%3E", ""),
+        (
+            "https://codepen.io/ada/pen/abcDEF",
+            "https://codepen.io/ada/embed/abcDEF?default-tab=result",
+        ),
+        ("https://codepen.io/ada/pen/a%22b", ""),
+        ("https://dai.ly/x8abc12", "https://geo.dailymotion.com/player.html?video=x8abc12"),
+        ("https://www.ted.com/talks/first_crack", "https://embed.ted.com/talks/first_crack"),
+        ("https://www.flickr.com/photos/ada/123", ""),
         ("https://maps.example/embed?x=1", "https://maps.example/embed?x=1"),
         ("http://maps.example/embed", ""),
         ("https://maps.example:444/embed", ""),
@@ -49,7 +75,7 @@ FRAME = "https://www.youtube-nocookie.com/embed/abcDEF12345?autoplay=1"
     ],
 )  # fmt: skip
 def test_a_frame_loads_from_allowed_hosts_only(address, frame):
-    assert frame_address(address, HOSTS) == frame
+    assert frame_address(address, (*HOSTS, *PLAYERS)) == frame
     assert frame_address(address, ()) == ""
 
 
@@ -94,7 +120,7 @@ def test_nothing_of_the_other_site_is_in_the_page_before_a_click(allowed):
         "referrerpolicy": "strict-origin-when-cross-origin",
     }
     assert inside.first("img")["src"] == "/media/a.webp"
-    assert "Load from www.youtube-nocookie.com" in frame.source
+    assert "Load video from YouTube" in frame.source
     assert f'<a href="{VIDEO.replace("&", "&amp;")}" rel="noopener noreferrer">Open at ' in html
     assert "Nothing is loaded from www.youtube-nocookie.com until you choose to." in html
 

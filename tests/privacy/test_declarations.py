@@ -135,6 +135,7 @@ SCRIPTS: dict[str, set[str]] = {
     "design/theme.js": {"admin_theme"},
     "design/time_zone.js": {"admin_time_zone"},
     "editor/editor.js": {"cms:place:…", "editor_sidebar"},
+    "editor/clipboard.js": {"cms:copied-modules"},
     "editor/modules.js": {"cms:open:…"},
     "fields/live_preview.js": {"cms.live-preview"},
     "review/decisions.js": {"review:…"},

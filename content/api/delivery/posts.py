@@ -38,6 +38,7 @@ from content.api.post_answers import (
 )
 from content.models.post import VARIATION_PATTERN
 from content.presenters.delivered_texts import TEXT_FORMATS, TextFormat
+from content.presenters.embeds import DeliveredEmbedAnswer
 from content.presenters.posts import DeliveredModuleAnswer, DeliveredTranslationAnswer
 from content.presenters.related_content import Tree, load_included, parse_include
 from content.store.scopes import post_not_found
@@ -159,6 +160,15 @@ class DeliveredPostAnswer(PublishedPostFields):
     ]
     modules: list[DeliveredModuleAnswer]
     media: dict[str, DeliveredMediaAnswer]
+    embeds: NotRequired[
+        Annotated[
+            dict[str, DeliveredEmbedAnswer],
+            Field(
+                description="With `modules`: what providers say about embedded addresses, by address. Build the "
+                "player yourself: HTML of providers is never stored."
+            ),
+        ]
+    ]
     variations: NotRequired[
         Annotated[
             list[ArmAnswer], Field(description="Set while variations of the post are running.")

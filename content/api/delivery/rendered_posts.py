@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,9 +26,11 @@ from content.api.delivery.post_statements import (
     published_statement,
     variation_statement,
 )
+from content.document.contents import EMBED
 from content.document.post_fields import POST_FIELDS
 from content.models import Post
 from content.presenters.delivered_texts import StoredContent, TextFormat, present_stored
+from content.presenters.embeds import DeliveredEmbedAnswer, embedded_urls, find_embeds
 from content.store.ai_disclosure import (
     TEXT_COLUMNS,
     AiDisclosure,
@@ -58,6 +61,8 @@ _ID_NAMES: Final = frozenset(
 _TIME_NAMES: Final = frozenset({"createdAt", "updatedAt", "publishedAt"})
 _AROUND: Final = frozenset({"ancestors", "seo"})
 """Fields that need the posts above the page."""
+_EMBED: Final = re.compile(rf'"type"\s*:\s*"{EMBED}"')
+"""In the JSON of a post: a module that may be an embed."""
 _MAX_PATHS_ABOVE: Final = 32
 _AROUND_POSTS: Final = CompiledQuery(
     lambda paths: (
@@ -144,6 +149,18 @@ def render_posts_at(
     return dict(zip(rows, _render([*rows.values()], shape, text_format), strict=True))
 
 
+def _load_embeds(bodies: Iterable[str]) -> dict[str, DeliveredEmbedAnswer]:
+    """Return the facts about what posts embed, by address. One query if there are embeds, else none."""
+    urls = {
+        url
+        for body in bodies
+        # Most posts have no embed: then none is parsed for them.
+        if _EMBED.search(body)
+        for url in embedded_urls(orjson.loads(body).get("modules"))
+    }
+    return find_embeds(urls)
+
+
 def _needs_around(fields: frozenset[str] | None) -> bool:
     return fields is None or not fields.isdisjoint(_AROUND)
 
@@ -165,7 +182,10 @@ def _render(
     bodies: list[str] = [one.content["body"] for one in shown]
     wires: list[JsonObject | None] = [orjson.loads(body) if has_page else None for body in bodies]
     # The metadata is of the stored texts.
-    members = [_members(one, wire, fields, around) for one, wire in zip(shown, wires, strict=True)]
+    embeds = _load_embeds(bodies) if fields is None or "embeds" in fields else {}
+    members = [
+        _members(one, wire, fields, around, embeds) for one, wire in zip(shown, wires, strict=True)
+    ]
     written = [*map(str.encode, bodies)]
     if has_texts:
         contents = [
@@ -218,8 +238,12 @@ def _members(
     wire: JsonObject | None,
     fields: frozenset[str] | None,
     loaded: Mapping[str, Sequence[Neighbour]],
+    embeds: Mapping[str, DeliveredEmbedAnswer],
 ) -> _Members:
-    """Return the members of a post. `wire` is its parsed body, None if no member needs it."""
+    """Return the members of a post. `wire` is its parsed body, None if no member needs it.
+
+    `embeds`: facts about embedded addresses of all posts.
+    """
     row, content_row, arms = shown.row, shown.content, shown.arms
     members: dict[str, Any] = {}
     if arms:
@@ -234,6 +258,15 @@ def _members(
     page: Mapping[str, Any] = wire or {}
     if content_row.get("rest") is not None:
         page = {**orjson.loads(content_row["rest"]), **page}
+    own_embeds = {
+        url: embeds[url]
+        for url in (
+            embedded_urls(orjson.loads(content_row["body"]).get("modules")) if embeds else ()
+        )
+        if url in embeds
+    }
+    if own_embeds:
+        members["embeds"] = own_embeds
     disclosure = (
         _disclosure(content_row, page) if content_row.get("ai_origins") is not None else None
     )

@@ -11,7 +11,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods
 
 from content.comparison.references import title_lookups
 from content.document.labels import type_label
@@ -198,19 +198,20 @@ class ReferenceSearch:
     """Language of the terms to search: empty for terms that belong to every language, None for no restriction."""
 
 
-@require_safe
+@require_http_methods(["GET", "HEAD", "POST"])
 def search_targets(request: HttpRequest) -> JsonResponse:
-    """Return choices for `kind` and `q`, or the target of a link for `address`."""
+    """Return choices for `kind` and `q`, or the target of a link for `address`.
+
+    POST has another site asked about the `address` of a module. It waits for no answer.
+    """
     require(request, "posts.view")
+    if request.method == "POST":
+        require(request, "posts.edit", "posts.translate")
+        address, module = request.POST.get("address", ""), request.POST.get("module", "")
+        return JsonResponse(_address_state(request, address, module, is_sending=True))
     if "address" in request.GET:
-        address, module = (
-            request.GET["address"][:MAX_HREF],
-            modules.get(_parameter(request, "module")),
-        )
-        problem = module.address_problem(address) if module is not None else ""
-        return JsonResponse(
-            _state("draft", problem) if problem else state_of(address, actor_of(request))
-        )
+        module = _parameter(request, "module")
+        return JsonResponse(_address_state(request, request.GET["address"], module))
     asked = ReferenceSearch(
         kind=_parameter(request, "kind"),
         text=_parameter(request, "q"),
@@ -226,6 +227,24 @@ def search_targets(request: HttpRequest) -> JsonResponse:
     else:
         found = search_terms(asked)
     return JsonResponse({"results": found})
+
+
+def _address_state(
+    request: HttpRequest, text: str, module_name: str, *, is_sending: bool = False
+) -> JsonObject:
+    """Return the state of a link, or what the module says about it, with the `note` that scripts act on."""
+    address, module = text[:MAX_HREF], modules.get(module_name)
+    if module is None:
+        return state_of(address, actor_of(request))
+    problem = module.address_problem(address)
+    note = module.address_note(address, is_sending=is_sending)
+    if note is None:
+        return _state("draft", problem) if problem else state_of(address, actor_of(request))
+    sentence = f"{note.sentence} {problem}".strip()
+    return {
+        **_state("draft" if problem or note.state == "failed" else "live", sentence),
+        "note": note.state,
+    }
 
 
 def search_posts(asked: ReferenceSearch, who: Scoped) -> list[JsonObject]:

@@ -16,6 +16,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from content.document.contents import EMBED
 from content.modules.module_copies import (
     COPIES_MAX,
     ModuleCopy,
@@ -40,6 +41,8 @@ from proofroom_apps.editorial.post_editor.form_fields import (
 from proofroom_apps.editorial.post_editor.module_cards import cards_of
 from proofroom_apps.editorial.post_editor.page import ControlBuilder, Frame, rights_of
 from proofroom_apps.editorial.post_editor.rich_text import markdown_of
+from proofroom_apps.embeds.providers import split_address
+from proofroom_apps.embeds.services import request_facts
 from proofroom_apps.snippets.services import find_snippet
 
 MARK: Final = "proofroom/modules"
@@ -85,7 +88,7 @@ def _copy_of(sheet: Sheet, module: ModuleSection) -> ModuleCopy:
 @require_POST
 @service_errors_as_http
 def paste_modules(request: HttpRequest, post_id: UUID) -> HttpResponse:
-    """Return copied modules (`clipboard`), or those of a `snippet`, as new modules of the form.
+    """Return copied modules (`clipboard`), those of a `snippet`, or an `embed` of an address as new modules.
 
     `number` is the first free number of new modules. Modules that the post cannot have are named with the reason.
     """
@@ -95,6 +98,8 @@ def paste_modules(request: HttpRequest, post_id: UUID) -> HttpResponse:
     try:
         if snippet_id := request.POST.get("snippet"):
             copies = [*map(ModuleCopy.from_stored, find_snippet(snippet_id).modules)]
+        elif url := request.POST.get("embed"):
+            copies = [_embed(url)]
         else:
             copies = read_clipboard(request.POST.get("clipboard", ""))
     except CmsError as error:
@@ -105,6 +110,14 @@ def paste_modules(request: HttpRequest, post_id: UUID) -> HttpResponse:
     for copy in usable:
         _insert(sheet, copy, _first_number(request) + len(sheet.modules))
     return _answer(frame, sheet, [*refused, *faulty])
+
+
+def _embed(url: str) -> ModuleCopy:
+    """Return an embed of an address, about which its provider is asked. Raises `RuleViolation` on `embed`."""
+    if split_address(url) is None:
+        raise invalid("embed", _("Enter a full address that starts with https:// or http://."))
+    request_facts([url])
+    return ModuleCopy(EMBED, {"url": url}, {})
 
 
 def read_clipboard(text: str) -> list[ModuleCopy]:

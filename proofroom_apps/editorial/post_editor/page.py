@@ -63,6 +63,7 @@ from proofroom_apps.editorial.posts.post_pages import (
     review_url,
     version_sent,
 )
+from proofroom_apps.embeds.providers import known_hosts
 
 # In characters. The preview of a search result cuts longer texts.
 MAX_TITLE_LENGTH: Final = 60
@@ -374,6 +375,7 @@ def _form(frame: Frame, sheet: Sheet, errors: Mapping[str, Sequence[str]]) -> di
         "was": json.dumps({path: sheet.was[path] for path in sorted(own)}),
         "was_order": sheet.was_order,
         "addable": addable_modules(frame.post, sheet.shared),
+        "embed_hosts": " ".join(known_hosts()),
     }
 
 

@@ -88,7 +88,7 @@ class SnippetAdmin(EditAdmin[Snippet]):
         "write a text here. Inserting a snippet makes a copy: later changes do not reach it. Use global modules for "
         "content that changes everywhere at once."
     )
-    list_title = gettext_lazy("Snippets")
+    list_title = gettext_lazy("Snippets and templates")
     add_title = gettext_lazy("New text snippet")
     add_button = gettext_lazy("Create snippet")
     add_form = change_form = SnippetForm

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Final, Literal
-from urllib.parse import parse_qs, quote, urlsplit
+from typing import Literal
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -19,57 +18,10 @@ from proofroom.definitions import (
     Textarea,
     Url,
 )
+from proofroom.definitions.module import AddressNote
 from proofroom.definitions.props import picture, text
-from proofroom.definitions.richtext.links import safe_href
-
-_YOUTUBE: Final = ("www.youtube.com", "youtube.com", "m.youtube.com", "youtu.be")
-_VIMEO: Final = ("vimeo.com", "www.vimeo.com")
-_KEY: Final = re.compile(r"[A-Za-z0-9_-]{6,20}", re.ASCII)
-
-
-def find_frame(url: str) -> tuple[str, str]:
-    """Return the address a frame loads ("" if none) and the host that must be allowed."""
-    try:
-        parts = urlsplit(url)
-        host = (parts.hostname or "").lower()
-        port = parts.port
-    # Raised for an invalid port or IPv6 address.
-    except ValueError:
-        return "", ""
-    if host in _YOUTUBE:
-        steps = [step for step in parts.path.split("/") if step]
-        if host == "youtu.be":
-            key = steps[0] if steps else ""
-        elif steps and steps[0] in {"embed", "shorts", "live"}:
-            key = steps[1] if len(steps) > 1 else ""
-        else:
-            key = parse_qs(parts.query).get("v", [""])[0]
-        address, host = (
-            (
-                f"https://www.youtube-nocookie.com/embed/{key}?autoplay=1"
-                if _KEY.fullmatch(key)
-                else ""
-            ),
-            "www.youtube-nocookie.com",
-        )
-    elif host in _VIMEO:
-        found = re.fullmatch(r"/(\d{5,12})(?:/(\w{6,20}))?/?", parts.path, re.ASCII)
-        if found is None:
-            vimeo = ""
-        else:
-            # Unlisted videos have a second part in their address, which the player needs as `h`.
-            secret = f"&h={quote(found[2])}" if found[2] else ""
-            vimeo = f"https://player.vimeo.com/video/{found[1]}?dnt=1&autoplay=1{secret}"
-        address, host = vimeo, "player.vimeo.com"
-    else:
-        address = url if parts.scheme == "https" and port in (None, 443) else ""
-    return address if parts.username is None else "", host
-
-
-def frame_address(url: str, hosts: tuple[str, ...]) -> str:
-    """Return the address a frame may load, or "" if its host is not allowed."""
-    address, host = find_frame(url)
-    return address if host in hosts else ""
+from proofroom_apps.embeds.presenters import EmbedCard, address_note
+from proofroom_apps.embeds.providers import find_frame, find_provider, split_address
 
 
 class Embed(Module):
@@ -102,38 +54,57 @@ class Embed(Module):
         title: str = Text(max_length=160, help="Names the video or page itself.")
         description: str = Textarea(max_length=600)
         image_id: str | None = MediaField(label="Image", help="Shown until the content is loaded.")
-        shape: Literal["wide", "standard", "square", "tall"] = Select(
-            default="wide", help="16:9, 4:3, 1:1 or 3:4."
+        shape: Literal["automatic", "wide", "standard", "square", "tall"] = Select(
+            default="automatic",
+            help="16:9, 4:3, 1:1 or 3:4. Automatic takes what the provider says.",
         )
 
     @classmethod
     def address_problem(cls, address: str) -> str:
-        if not safe_href(address):
+        if split_address(address) is None:
             return ""
-        frame, host = find_frame(address)
-        if not frame:
+        frame = find_frame(address)
+        if not frame.address:
             return _("This address cannot be embedded. Visitors see a card with a link instead.")
-        if host in settings.CMS_ENV.embed_hosts:
+        if frame.host in settings.CMS_ENV.embed_hosts:
             return ""
         sentence = _(
             "This site does not allow embedding from %(host)s. Visitors see a card with a link "
             "instead. An administrator can allow it with EMBED_HOSTS."
         )
-        return sentence % {"host": host}
+        return sentence % {"host": frame.host}
+
+    @classmethod
+    def address_note(cls, address: str, *, is_sending: bool = False) -> AddressNote | None:
+        return address_note(address, is_sending=is_sending)
 
     @classmethod
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
         url = text(props, "url")
-        # safe_href() also allows paths, and mailto and tel addresses.
-        if not url.lower().startswith(("http://", "https://")) or not safe_href(url):
+        parts = split_address(url)
+        if parts is None:
             return {"address": ""}
-        frame = frame_address(url, settings.CMS_ENV.embed_hosts)
+        provider = find_provider(url)
+        frame = find_frame(url)
+        is_allowed = bool(frame.address) and frame.host in settings.CMS_ENV.embed_hosts
+        cards = context.get("embeds")
+        card = cards.get(url) if isinstance(cards, Mapping) else None
+        facts = card if isinstance(card, EmbedCard) else None
+        shape = text(props, "shape")
+        if shape == "automatic":
+            shape = facts.shape if facts is not None and facts.shape else "wide"
         return {
             "address": url,
             "host": urlsplit(url).hostname,
-            "frame": frame,
-            "frame_host": urlsplit(frame).hostname if frame else "",
+            "frame": frame.address if is_allowed else "",
+            "frame_host": frame.host if is_allowed else "",
             "image": picture(context, props.get("imageId")),
+            "facts": facts,
+            "provider": provider.name if provider is not None else "",
+            "medium": provider.medium if provider is not None else "page",
+            "title": text(props, "title") or (facts.title if facts is not None else ""),
+            # A player of sound is as high as its controls.
+            "shape": "audio" if provider is not None and provider.medium == "audio" else shape,
         }

@@ -20,6 +20,17 @@ function parse(text) {
   }
 }
 
+/** Return the address if a text is only the address of a page that a known provider can describe, else "". */
+export function embeddableUrl(text) {
+  const hosts = document.querySelector("[data-embed-hosts]")?.dataset.embedHosts.split(" ") ?? [];
+  if (!/^https?:\/\/\S{4,2000}$/i.test(text.trim())) return "";
+  try {
+    return hosts.includes(new URL(text.trim()).hostname) ? text.trim() : "";
+  } catch {
+    return "";
+  }
+}
+
 function stored() {
   try { return localStorage.getItem(KEY) ?? ""; } catch { return ""; }
 }
@@ -108,10 +119,14 @@ export function startClipboard(form, modules) {
   document.addEventListener("paste", (event) => {
     if (!pasteButton || isField(event.target) || document.querySelector("dialog[open]")) return;
     const text = event.clipboardData?.getData("text/plain") ?? "";
-    if (!text.includes(MARK)) return;
+    const url = embeddableUrl(text);
+    if (!text.includes(MARK) && !url) return;
     event.preventDefault();
-    paste(text, current() ?? undefined);
+    if (url) modules.paste({ embed: url }, current() ?? undefined);
+    else paste(text, current() ?? undefined);
   });
+  // From a text, which offers to embed an address that was pasted on a line of its own.
+  form.addEventListener("cms:embed", ({ target, detail }) => modules.paste({ embed: detail.url }, target.closest("[data-module]") ?? undefined));
 
   if (dialog) startSnippets(bar, dialog, modules, { selected, clear });
   offerPaste();

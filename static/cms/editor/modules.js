@@ -2,6 +2,7 @@
 // without a reload.
 
 import { HttpError, announce, fetchPage, notifyAdded, watchFocus } from "../http.js";
+import { embeddableUrl } from "./clipboard.js";
 import { sortable } from "../sorting/sorting.js";
 
 const REMEMBERED = 300; // number of cards per post
@@ -333,6 +334,7 @@ export function startPicker(form, modules) {
     body.append(...[...best.keys()].sort((one, other) => best.get(one) - best.get(other)));
     const number = picks().length;
     none.hidden = !isLoaded || number > 0;
+    none.textContent = embeddableUrl(box.value) ? dialog.dataset.embed : dialog.dataset.none;
     if (words.length) found.textContent = number === 1 ? found.dataset.one : found.dataset.many.replace("{n}", String(number));
   }
 
@@ -356,6 +358,12 @@ export function startPicker(form, modules) {
   /** Add the first result, as soon as the list is loaded. */
   async function pickFirst() {
     const words = box.value;
+    const url = embeddableUrl(words);
+    if (url) {
+      dialog.close();
+      await modules.paste({ embed: url }, after);
+      return;
+    }
     await load();
     const [first] = picks();
     if (first && dialog.open && words.trim() && box.value === words) pick(first);

@@ -194,6 +194,8 @@ export async function findTargets(kind, q, among = "", more = {}) {
 // A link field: searches pages while the user types, and shows where the address leads.
 
 const LINK_CHECK_PAUSE_MILLISECONDS = 400;
+const LOOK_AGAIN_MILLISECONDS = 2000;
+const MOST_LOOKS = 10;
 const ADDRESS = /^([a-z][a-z0-9+.-]*:|#|\/\/)/i;
 
 /** Turn an input into a link picker that also accepts any address. */
@@ -205,6 +207,7 @@ export function linkField(input) {
   input.placeholder ||= isFull ? "https://" : pageData("findLink");
   const module = input.closest("[data-module]")?.dataset.type;
   let lastCheck = 0;
+  let looks = 0;
   let timer;
 
   async function check() {
@@ -219,11 +222,38 @@ export function linkField(input) {
     try {
       const found = await fetchTargets({ address, module });
       if (request !== lastCheck) return;
-      line.textContent = found.sentence;
-      line.dataset.state = found.state;
+      show(found, address, request);
     } catch {
       line.textContent = "";
     }
+  }
+
+  function show(found, address, request) {
+    line.textContent = found.sentence;
+    line.dataset.state = found.state;
+    if (found.note === "new") ask(address, request);
+    // A task of the server is asking the other site.
+    else if (found.note === "pending" && looks < MOST_LOOKS) {
+      looks += 1;
+      timer = setTimeout(check, LOOK_AGAIN_MILLISECONDS);
+    } else if (found.note === "failed") {
+      const button = document.createElement("button");
+      Object.assign(button, { type: "button", className: "small", textContent: pageData("tryAgain") });
+      button.addEventListener("click", () => ask(address, request));
+      line.append(" ", button);
+    }
+  }
+
+  async function ask(address, request) {
+    looks = 0;
+    const body = new FormData();
+    body.append("address", address);
+    body.append("module", module);
+    try {
+      const found = await fetchJson(pageData("targets"), { body });
+      // A new address is asked about only once, so that nothing repeats without end.
+      if (request === lastCheck) show({ ...found, note: found.note === "new" ? "" : found.note }, address, request);
+    } catch { /* who may not ask sees what is known */ }
   }
 
   if (!isFull) {

@@ -224,6 +224,7 @@ class RichField {
     this.menu = new this.controls.InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
     this.commentButton.hidden = !mayComment();
     this.open(content);
+    this.place.addEventListener("paste", (event) => this.notePaste(event), true);
     for (const name of ["copy", "cut"]) this.place.addEventListener(name, this.controls.copyWithoutMarkers);
     this.frame.addEventListener("keydown", (event) => {
       if (this.place.contains(event.target)) this.menu.key(event);
@@ -357,6 +358,25 @@ class RichField {
     const { withoutMarkers } = this.controls;
     const button = this.bar.querySelector("[data-do=snippet]");
     this.say(await this.snippets.saveSnippet(this.editor, this.tools, { documentOf, withoutMarkers }, button));
+  }
+
+  /** Offer to embed an address that is pasted on a line of its own. */
+  notePaste({ clipboardData }) {
+    const text = clipboardData?.getData("text/plain").trim() ?? "";
+    const { $from, empty } = this.editor.state.selection;
+    const isOwnLine = empty && $from.parent.type.name === "paragraph" && !$from.parent.content.size;
+    const url = isOwnLine && this.moduleButton ? this.snippets.embeddableUrl(text) : "";
+    if (!url) return;
+    const button = document.createElement("button");
+    const { embed, embedAsk } = this.bar.dataset;
+    Object.assign(button, { type: "button", className: "small", textContent: embed });
+    button.addEventListener("click", () => {
+      this.snippets.removeLine(this.editor, url);
+      this.say("");
+      this.area.dispatchEvent(new CustomEvent("cms:embed", { bubbles: true, detail: { url } }));
+    });
+    this.say(embedAsk);
+    this.foot.querySelector("[data-said]").append(" ", button);
   }
 
   say(words) {

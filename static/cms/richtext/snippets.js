@@ -1,7 +1,20 @@
-// Snippets of text: saves the selected text as a snippet, and inserts a copy of one.
+// What a text shares with the modules around it: snippets of text, and addresses that become embeds.
 
 import { announce, fetchJson, pageData } from "../http.js";
+import { embeddableUrl } from "../editor/clipboard.js";
 import { dialogOf, openDialog } from "./controls.js";
+
+export { embeddableUrl };
+
+/** Remove the paragraph that has only this text. */
+export function removeLine(editor, text) {
+  let found;
+  editor.state.doc.descendants((node, at) => {
+    if (node.type.name === "paragraph" && node.textContent === text) found = { from: at, to: at + node.nodeSize };
+    return found === undefined;
+  });
+  if (found) editor.chain().deleteRange(found).run();
+}
 
 /** Insert a copy of a snippet at the cursor. */
 export async function insertSnippet(editor, id) {

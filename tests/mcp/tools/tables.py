@@ -63,7 +63,7 @@ LIVE: Final = frozenset(
         "proofroom_imports.ImportedObject",
         "proofroom_briefs.Brief", "proofroom_disclosure.DisclosedType",
         "proofroom_disclosure.DisclosureSettings", "proofroom_menus.Menu",
-        "proofroom_snippets.PostTemplate", "proofroom_snippets.Snippet",
+        "proofroom_embeds.EmbedFacts", "proofroom_snippets.PostTemplate", "proofroom_snippets.Snippet",
         "content.ModuleGroup", "content.ModuleInstance",
         "proofroom_privacy.ExportChunk", "proofroom_privacy.PersonalDataRequest",
         "proofroom_calendar.CalendarFeed",

@@ -1,0 +1,11 @@
+"""Addresses of embeds on the site."""
+
+from __future__ import annotations
+
+from django.urls import path
+
+from proofroom_apps.embeds.views import thumbnail
+
+urlpatterns = [
+    path("embeds/<uuid:facts_id>/<str:digest>.webp", thumbnail, name="embed-thumbnail"),
+]
