@@ -99,7 +99,7 @@ class RefusedCopy:
 
 
 def copies_of(found: Iterable[ModuleDocument], *, keep_locks: bool = False) -> list[ModuleCopy]:
-    """Return the modules of a post as copies, without those that the code no longer defines."""
+    """Return the modules of a post as copies, without modules that the code no longer defines."""
     return [
         ModuleCopy(
             module.type,

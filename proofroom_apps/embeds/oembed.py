@@ -135,7 +135,7 @@ def _size(value: Json) -> int | None:
 
 
 def _thumbnail(url: Json) -> Thumbnail | None:
-    """Return the thumbnail, decoded and encoded anew; None if there is none that can be shown."""
+    """Return the thumbnail, decoded and encoded again; None if there is none that can be shown."""
     if not isinstance(url, str) or len(url) > URL_MAX:
         return None
     try:

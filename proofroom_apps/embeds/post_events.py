@@ -1,4 +1,4 @@
-"""Asks providers about the addresses that saved posts embed, whoever saved them."""
+"""Asks providers about the addresses that saved posts embed, from the editor, the API and imports alike."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from celery import shared_task
 
-from proofroom_apps.embeds import services
+from proofroom_apps.embeds import facts_fetch
 
 
 @shared_task(name="embeds.tasks.fetch_due_facts")
 def fetch_due_facts() -> int:
     """Ask providers about embedded addresses that are due. Return their number."""
-    return services.fetch_due_facts()
+    return facts_fetch.fetch_due_facts()

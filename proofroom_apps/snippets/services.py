@@ -1,4 +1,4 @@
-"""Create, change and delete snippets, and find those that a post offers."""
+"""Create, change and delete snippets, and find the snippets that a post offers."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def find_snippet(snippet_id: UUID | str, rows: QuerySet[Snippet] | None = None) 
 
 
 def list_snippets(*, post_type: str = "", locale: str = "", kind: str = "") -> list[Snippet]:
-    """Return the snippets by name, only those that posts of this type and language offer. One query."""
+    """Return the snippets by name, limited to what posts of this type and language offer. One query."""
     rows = Snippet.objects.order_by("name")
     if kind:
         rows = rows.filter(kind=kind)

@@ -9,8 +9,9 @@ from uuid import UUID
 from django import forms
 from django.utils.translation import gettext_lazy
 from pydantic import AfterValidator, Field, StringConstraints
+from typing_extensions import TypedDict
 
-from content.modules.module_copies import COPIES_MAX, StoredCopy
+from content.modules.module_copies import COPIES_MAX
 from proofroom.core.api.answer import Answer, AsStored, TextOrNull, one_of
 from proofroom.core.api.body import Body, Id
 from proofroom.core.i18n import in_words
@@ -39,13 +40,22 @@ def type_choices() -> list[tuple[str, str]]:
     return [(name, in_words(label)) for name, label in post_type_labels().items()]
 
 
+class SnippetModuleAnswer(TypedDict):
+    """A module of a snippet. A global module has a slug and overrides, any other has props."""
+
+    type: str
+    props: dict[str, Any]
+    overrides: dict[str, Any]
+    globalSlug: Annotated[str, Field(description="Empty unless the module is global.")]
+
+
 class SnippetAnswer(Answer):
     """Saved modules, or a piece of text. Inserting it makes a copy."""
 
     id: UUID
     name: str
     kind: Annotated[str, one_of(["modules", "text"])]
-    modules: Annotated[list[StoredCopy], AsStored()]
+    modules: Annotated[list[SnippetModuleAnswer], AsStored()]
     text: Annotated[dict[str, Any] | None, AsStored()] = Field(
         description="A rich-text document; null if the snippet has modules."
     )

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.django_db
 
 LIST = "/api/public/posts"
 
-NOT_ALWAYS = {"variations", "variationOf", "variation", "disclosure"}
-"""Fields of posts with a variation, and of types that disclose AI work."""
+NOT_ALWAYS = {"variations", "variationOf", "variation", "disclosure", "embeds"}
+"""Fields of posts with a variation or an embed, and of types that disclose AI work."""
 
 
 def one(post: Post, query: str = "") -> str:

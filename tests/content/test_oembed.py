@@ -14,9 +14,10 @@ from django.utils import timezone
 from content.models import Post
 from proofroom.core.models import Event
 from proofroom_apps.embeds import oembed
+from proofroom_apps.embeds.facts_fetch import fetch_due_facts
 from proofroom_apps.embeds.models import EmbedFacts, FactsState
 from proofroom_apps.embeds.post_events import follow
-from proofroom_apps.embeds.services import fetch_due_facts, request_facts
+from proofroom_apps.embeds.services import request_facts
 from tests import make
 from tests.admin.pages import url as page_of
 from tests.receiver import Receiver, Reply, serving

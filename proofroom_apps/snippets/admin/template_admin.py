@@ -16,7 +16,7 @@ from content.document.labels import module_label
 from content.store.post_queries import require_post
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.labels import LanguageFilter
-from proofroom.core.admin.permissions import actor_of, service_errors_as_http
+from proofroom.core.admin.permissions import actor_of, may, service_errors_as_http
 from proofroom.core.i18n import in_words
 from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.form_fields import InputForm
@@ -62,6 +62,13 @@ class PostTemplateAdmin(EditAdmin[PostTemplate]):
     @admin.display(description=gettext_lazy("Modules"))
     def module_count(self, template: PostTemplate) -> int:
         return len(template.modules)
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        # The list has no button to add one: a template is made from a post.
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: PostTemplate | None = None) -> bool:
+        return may(request, MANAGE)
 
     @service_errors_as_http
     def add_view(
