@@ -219,6 +219,8 @@ def _read_rich_text(found: DocumentContents, document: Node, path: str) -> None:
             last = href
             if run.kind == "image":
                 found.images.append(ImagePart(path, src=run.src, alt=run.text))
+                if run.caption.strip():
+                    found.texts.append(TextPart(path, run.caption, is_prose=True))
             elif run.kind == "hardBreak":
                 words.append("\n")
             else:

@@ -74,7 +74,7 @@ def _edit_node(node: Mapping[str, Json], hand: Hand, path: str, depth: int) -> J
     if node.get("type") == "text" and isinstance(node.get("text"), str):
         edited["text"] = hand.take(f"{path}.text", node["text"])
     if node.get("type") == "image":
-        _edit_attributes(edited, ("alt", "title"), hand, path)
+        _edit_attributes(edited, ("alt", "title", "caption"), hand, path)
     marks = node.get("marks")
     if isinstance(marks, list):
         edited_marks: list[Json] = []

@@ -146,8 +146,10 @@ class GhostContent:
         caption = str(values.get("caption") or "")
         match name:
             case "image":
-                self._html(_image(values))
-                self._caption(caption)
+                picture = _image(values)
+                if caption.strip():
+                    picture = f"<figure>{picture}<figcaption>{caption}</figcaption></figure>"
+                self._html(picture)
             case "gallery":
                 pictures = [
                     GalleryPicture(

@@ -78,6 +78,14 @@ _HIDDEN: Final = re.compile(r"display\s*:\s*none|mso-hide\s*:\s*all", re.IGNOREC
 _WORD_COMMENT: Final = re.compile(
     r"mso-element\s*:\s*comment|mso-special-character\s*:\s*comment", re.IGNORECASE
 )
+_ALIGNMENTS: Final = {
+    "alignleft": "left",
+    "aligncenter": "center",
+    "alignright": "right",
+    "alignwide": "full",
+    "alignfull": "full",
+}
+"""Alignment of an image by the class that WordPress writes."""
 _EMOJI: Final = frozenset({"emoji", "wp-smiley", "emojione", "joypixels", "twemoji"})
 _START_OR_END: Final = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9-]{0,40})(?=[\s/>])")
 _IMPLICITLY_CLOSED: Final = frozenset(
@@ -436,6 +444,8 @@ class _BlockReader:
         if tag == "figcaption":
             inline = _InlineReader(("italic",)).read(node.content)
             return [{"type": "paragraph", "content": inline}] if inline else []
+        if tag == "figure":
+            return self._figure(node, depth, quotes)
         if tag in ("ul", "ol", "menu", "dir") and depth < _DEEPEST:
             return self._list(node, depth, quotes)
         if tag == "blockquote" and depth < _DEEPEST and quotes < _DEEPEST_QUOTE:
@@ -444,6 +454,28 @@ class _BlockReader:
         if tag == "table" and depth < _DEEPEST - 2:
             return self._table(node, depth, quotes)
         return self.flow(node.content, depth, quotes)
+
+    def _figure(
+        self, node: HtmlElement, depth: int, quotes: int
+    ) -> list[JsonObject | EmbeddedFrame]:
+        """Read a figure. The caption of a single image becomes an attribute, unless it has links or images."""
+        captions = [*node.find("figcaption")]
+        align = next((_ALIGNMENTS[name] for name in sorted(node.classes & _ALIGNMENTS.keys())), "")
+        if len(captions) > 1 or any(any(one.find("a", "img", "iframe")) for one in captions):
+            return self.flow(node.content, depth, quotes)
+        rest = [child for child in node.content if child not in captions]
+        words = one_line(" ".join(" ".join(one.text for one in captions).split()))
+        blocks = self.flow(rest, depth, quotes)
+        content = (
+            blocks[0].get("content") if len(blocks) == 1 and isinstance(blocks[0], dict) else None
+        )
+        image = content[0] if isinstance(content, list) and len(content) == 1 else None
+        if not isinstance(image, dict) or image.get("type") != "image" or len(words) > MAX_WORDS:
+            return self.flow(node.content, depth, quotes)
+        attrs = cast("JsonObject", image["attrs"])
+        layout = {"caption": words, "align": align}
+        attrs |= {name: value for name, value in layout.items() if value}
+        return blocks
 
     def _frame(self, node: HtmlElement) -> list[JsonObject | EmbeddedFrame]:
         values = node.attributes
@@ -733,6 +765,8 @@ class _InlineReader:
         attrs: JsonObject = {"src": src, "alt": alt}
         if title := one_line(values.get("title", "")).strip()[:MAX_WORDS]:
             attrs["title"] = title
+        for name in sorted(node.classes & _ALIGNMENTS.keys()):
+            attrs["align"] = _ALIGNMENTS[name]
         image: JsonObject = {"type": "image", "attrs": attrs}
         if self.links:
             image["marks"] = [self.links[-1]]

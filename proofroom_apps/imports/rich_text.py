@@ -98,7 +98,7 @@ def _node(node: object, unknown: Counter[str], depth: int) -> str:
         described = (node, attrs, node.get("image"), node.get("value"), node.get("file"))
         captions = (one.get("caption") for one in described if isinstance(one, Mapping))
         caption = next((one for one in captions if isinstance(one, str) and one.strip()), "")
-        return f"{picture}<p><em>{escape(caption)}</em></p>" if caption else picture
+        return _figure(picture, escape(caption))
     if kind not in _PLAIN:
         unknown[f"node {name}"] += 1
     if inside:
@@ -139,6 +139,10 @@ def _marked(html: str, node: Mapping[str, object], links: Mapping[str, str]) -> 
     for tag in dict.fromkeys(tags):
         html = f"<{tag}>{html}</{tag}>"
     return html
+
+
+def _figure(picture: str, caption: str) -> str:
+    return f"<figure>{picture}<figcaption>{caption}</figcaption></figure>" if caption else picture
 
 
 def _picture(node: Mapping[str, object], attrs: Mapping[str, object]) -> str:
@@ -188,7 +192,7 @@ def _editor_block(block: object, unknown: Counter[str]) -> str:
     if kind == "embed" and data.get("source"):
         return f'<iframe src="{escape(str(data["source"]))}"></iframe>{after}'
     if kind in ("image", "simpleImage") and (picture := _picture(data, {})):
-        return picture + after
+        return _figure(picture, caption)
     if kind == "table" and isinstance(rows := data.get("content"), list):
         tag = "th" if data.get("withHeadings") else "td"
         made = ""

@@ -46,7 +46,14 @@ EVERYTHING = {
                 {"type": "hardBreak"},
                 {
                     "type": "image",
-                    "attrs": {"src": "/static/cms/favicon.svg", "alt": "A", "title": "T"},
+                    "attrs": {
+                        "src": "/static/cms/favicon.svg",
+                        "alt": "A",
+                        "title": "T",
+                        "caption": "C",
+                        "align": "left",
+                        "size": "small",
+                    },
                 },
             ],
         },
@@ -220,9 +227,20 @@ def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
     page.keyboard.type("\n- coffee\nwater\n\n")
     page.locator(".rt [data-do=image]").click()
     page.locator("dialog [data-pick]").first.dblclick()
-    page.locator(".rt-alt input").fill("Kitchen scales")
-    page.get_by_role("button", name="Insert image").click()
+    # The library has an alt text, so none is asked for.
     page.locator("img.rt-image").wait_for()
+    page.keyboard.press("ArrowLeft")
+    bar = page.locator(".rt-image-bar")
+    bar.wait_for()
+    page.keyboard.press("Enter")
+    page.keyboard.type("Accurate to a gram")
+    bar.get_by_role("button", name="Align left, text on the right").click()
+    bar.get_by_role("button", name="Small").click()
+    bar.get_by_label("Alt text").fill("Kitchen scales")
+    page.keyboard.press("Escape")
+    page.locator(".rt-figure[data-place=left][data-size=small]").wait_for()
+    page.keyboard.press("ArrowRight")
+    bar.wait_for(state="hidden")
 
     save(page)
 
@@ -230,6 +248,7 @@ def test_what_is_written_is_stored_as_it_looks(open_page: Any) -> None:
     assert text_of(post) == from_markdown(
         "A _first_ line.\n\n## What you need\n\n"
         f"Bring **scales** and see [Grinding by hand]({other.path})\n\n- coffee\n- water\n\n![Kitchen scales]({url})"
+        '{align=left size=small caption="Accurate to a gram"}'
     )
 
 

@@ -72,6 +72,13 @@ def images(draw: st.DrawFn) -> Node:
     attrs["alt"] = draw(TEXT | st.just(""))
     if title := draw(st.none() | TEXT):
         attrs["title"] = title
+    if draw(st.booleans()):
+        layout = {
+            "caption": draw(TEXT),
+            "align": draw(st.sampled_from(["left", "center", "right", "full"])),
+            "size": draw(st.sampled_from(["small", "medium", "full"])),
+        }
+        attrs |= {name: layout[name] for name in draw(st.sets(st.sampled_from(sorted(layout))))}
     node: Node = {"type": "image", "attrs": attrs}
     if draw(st.booleans()):
         node["marks"] = [draw(LINK)]

@@ -424,6 +424,7 @@ def _read_block(node: Node, name: str, role: str) -> _Block:
         last_link = href
         if run.kind == "image":
             images += 1
+            texts.append(f" {run.caption} " if run.caption else "")
         elif run.kind == "hardBreak":
             texts.append("\n")
         elif run.is_code:

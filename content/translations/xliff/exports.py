@@ -18,7 +18,13 @@ from content.store.layer_state import open_layers
 from content.store.scopes import visible_to
 from content.store.translation_status import compare_hashes, hash_value
 from content.translations.translate import require_translatable
-from content.translations.xliff.inline import Segments, alt_unit_id, has_same_codes, segments_of
+from content.translations.xliff.inline import (
+    CAPTION,
+    Segments,
+    alt_unit_id,
+    has_same_codes,
+    segments_of,
+)
 from content.translations.xliff.texts import texts_of, value_at_place
 from content.translations.xliff.writer import FileToWrite, UnitToWrite, write_xliff
 from proofroom.core.actor import Actor
@@ -167,7 +173,8 @@ def _units(
             own = alts.get(code_id, alt)
             # The text of the source is still to be translated.
             is_own = own != alt
-            label = f"{text.label} › {_('Alternative text')}"
+            name = _("Caption") if code_id.endswith(CAPTION) else _("Alternative text")
+            label = f"{text.label} › {name}"
             yield UnitToWrite(
                 alt_unit_id(text.unit_id, code_id),
                 label,

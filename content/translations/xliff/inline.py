@@ -56,7 +56,11 @@ class Segments:
     sources: list[Element] = field(default_factory=list)
     codes: dict[str, InlineCode] = field(default_factory=dict)
     alts: dict[str, str] = field(default_factory=dict)
-    """Alternative texts of images by the id of their code. Each is a unit of its own."""
+    """Texts of images, each of which is a unit of its own: the alternative text by the id of the image's code, the
+    caption by that id and `CAPTION`."""
+
+
+CAPTION: Final = "-caption"
 
 
 def tag(name: str) -> str:
@@ -64,7 +68,7 @@ def tag(name: str) -> str:
 
 
 def alt_unit_id(unit_id: str, code_id: str) -> str:
-    """Return the id of the unit of an image's alternative text."""
+    """Return the id of the unit of an image's alternative text or caption."""
     return f"{unit_id}:alt-{code_id}"
 
 
@@ -143,13 +147,17 @@ class _SegmentWriter:
             attrs = {"type": "fmt", "subType": "xlf:lb", "equiv": "\n"}
         else:
             image: JsonObject = {"src": run.src, "alt": run.text, "title": run.title or None}
+            layout = {"caption": run.caption, "align": run.align, "size": run.size}
+            image |= {name: value for name, value in layout.items() if value}
             code = self._code(
                 {"type": "image", "attrs": image}, (f'<img src="{run.src}"/>',), is_pair=False
             )
             attrs = {"type": "image", "disp": storable(run.text), "equiv": ""}
-            if run.text.strip():
-                self.found.alts[code.id] = run.text
-                attrs["subFlows"] = alt_unit_id(self.unit_id, code.id)
+            texts = {code.id: run.text, code.id + CAPTION: run.caption}
+            shown = {id_: text for id_, text in texts.items() if text.strip()}
+            if shown:
+                self.found.alts |= shown
+                attrs["subFlows"] = " ".join(alt_unit_id(self.unit_id, id_) for id_ in shown)
         element = SubElement(self.open[-1], tag("ph"), {"id": code.id, **attrs})
         element.set("dataRef", f"d{code.id}")
 
@@ -240,7 +248,7 @@ def document_of(
     """Return the source's document with the text of the targets, and the ids of codes that these lack.
 
     `present` is the present translation, whose links, images and blocks of code stay. `alts` are translated
-    alternative texts by the id of their code. Raises `InlineError`.
+    texts of images as in `Segments`. Raises `InlineError`.
     """
     reader = _InlineReader(_with_alts(_with_present(codes, present), alts))
     pending = iter(targets)
@@ -266,15 +274,18 @@ def document_of(
 def with_alts(
     present: Json, codes: Mapping[str, InlineCode], alts: Mapping[str, str]
 ) -> JsonObject | None:
-    """Return the present translation with other alternative texts, given by the id of their code in the source.
+    """Return the present translation with other texts of images, given by the id of their code in the source.
 
     None if the translation lacks one of the images. Raises `InlineError`.
     """
     own = segments_of(present)
     matched = _match_codes(codes, own.codes)
-    if not all(id_ in matched for id_ in alts):
-        return None
-    by_own = {matched[id_].id: alt for id_, alt in alts.items()}
+    by_own: dict[str, str] = {}
+    for id_, text in alts.items():
+        code = matched.get(id_.removesuffix(CAPTION))
+        if code is None:
+            return None
+        by_own[code.id + (CAPTION if id_.endswith(CAPTION) else "")] = text
     return document_of(present, own.sources, own.codes, present=present, alts=by_own)[0]
 
 
@@ -352,11 +363,12 @@ def _with_alts(
     codes: Mapping[str, InlineCode], alts: Mapping[str, str]
 ) -> Mapping[str, InlineCode]:
     found = dict(codes)
-    for id_, alt in alts.items():
-        code = codes.get(id_)
+    for id_, text in alts.items():
+        name = "caption" if id_.endswith(CAPTION) else "alt"
+        code = found.get(id_.removesuffix(CAPTION))
         if code is not None and code.value.get("type") == "image":
-            value: JsonObject = {**code.value, "attrs": {**attributes(code.value), "alt": alt}}
-            found[id_] = InlineCode(code.id, value, code.data, code.is_pair)
+            value: JsonObject = {**code.value, "attrs": {**attributes(code.value), name: text}}
+            found[code.id] = InlineCode(code.id, value, code.data, code.is_pair)
     return found
 
 

@@ -6,6 +6,7 @@ import { MARKER } from "./pasted_images.js";
 const MARKS = ["link", "bold", "italic", "strike", "superscript", "subscript", "code"];
 const LANGUAGE = /^[A-Za-z0-9_+#.-]{1,40}$/;
 const ALIGNMENTS = ["left", "center", "right"];
+const LAYOUT = { align: ["left", "center", "right", "full"], size: ["small", "medium", "full"] };
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 const LONGEST_WORDS = 2000;
 
@@ -26,6 +27,8 @@ function cell(attrs) {
 function image(attrs) {
   const kept = { src: safeSrc(attrs.src), alt: words(attrs.alt) };
   if (attrs.title) kept.title = words(attrs.title);
+  if (attrs.caption) kept.caption = words(attrs.caption);
+  for (const [name, values] of Object.entries(LAYOUT)) if (values.includes(attrs[name])) kept[name] = attrs[name];
   return kept;
 }
 
@@ -65,7 +68,7 @@ function withoutMarkers(content) {
   if (!content.some(({ type }) => type === MARKER)) return content;
   const kept = [];
   for (const node of content) {
-    const text = node.type === MARKER ? { type: "text", text: node.attrs.note, marks: node.marks ?? [] } : node;
+    const text = node.type === MARKER ? { type: "text", text: [node.attrs.note, node.attrs.caption].filter(Boolean).join(" "), marks: node.marks ?? [] } : node;
     const last = kept.at(-1);
     const isSame = last?.type === "text" && text.type === "text" && JSON.stringify(last.marks ?? []) === JSON.stringify(text.marks ?? []);
     if (isSame) kept[kept.length - 1] = { ...last, text: last.text + text.text };

@@ -109,6 +109,34 @@ function stylesToMarks(root) {
   }
 }
 
+const LONGEST_CAPTION = 2000;
+
+/** Return the only image of an element that has no text, or null. */
+function onlyImage(element) {
+  const images = element?.querySelectorAll("img") ?? [];
+  return images.length === 1 && !element.textContent.trim() ? images[0] : null;
+}
+
+/**
+ * Make captions of figures, and of Word's paragraphs of that style, attributes of their images. A caption with links
+ * or images stays a paragraph.
+ */
+function imageCaptions(root) {
+  for (const caption of root.querySelectorAll("figcaption, p.MsoCaption, p[class*='MsoCaption']")) {
+    const text = caption.textContent.replace(/\s+/g, " ").trim();
+    if (!text || text.length > LONGEST_CAPTION || caption.querySelector("a[href], img")) continue;
+    const figure = caption.closest("figure");
+    let image = onlyImage(caption.previousElementSibling);
+    if (figure && caption.tagName === "FIGCAPTION") {
+      const images = figure.querySelectorAll("img");
+      image = images.length === 1 && figure.querySelectorAll("figcaption").length === 1 ? images[0] : null;
+    }
+    if (!image) continue;
+    image.setAttribute("data-caption", text);
+    caption.remove();
+  }
+}
+
 // The admin's Content-Security-Policy forbids inline styles, even in a document that is never shown, so the attribute
 // is renamed before parsing.
 function inert(html) {
@@ -144,6 +172,7 @@ export function cleaned(html, images) {
     if (cell.tagName === "COLGROUP") cell.remove();
     else cell.removeAttribute("colwidth");
   }
+  imageCaptions(page.body);
   orderBlocks(page.body);
   images.mark(page);
   return page.body.innerHTML;

@@ -91,6 +91,7 @@ export class PastedImages {
       marker.setAttribute("data-import-image", image.id);
       marker.setAttribute("data-alt", image.alt);
       marker.setAttribute("data-note", image.note);
+      marker.setAttribute("data-caption", element.getAttribute("data-caption") ?? "");
       marker.textContent = image.note;
       element.replaceWith(marker);
       found.push(image);
@@ -145,7 +146,7 @@ export const ImageMarker = Node.create({
   atom: true,
   addAttributes() {
     const read = (name) => ({ default: "", parseHTML: (element) => element.getAttribute(name) ?? "" });
-    return { id: read("data-import-image"), alt: read("data-alt"), note: read("data-note") };
+    return { id: read("data-import-image"), alt: read("data-alt"), note: read("data-note"), caption: read("data-caption") };
   },
   parseHTML() {
     return [{ tag: "span[data-import-image]" }];
@@ -176,11 +177,11 @@ export function replaceMarker(editor, id, { src, alt, text } = {}) {
     return at < 0;
   });
   if (at < 0) return false;
-  const { marks } = state.doc.nodeAt(at);
+  const { marks, attrs: { caption } } = state.doc.nodeAt(at);
   // Undo must not bring back a marker whose image was already handled.
   const tr = state.tr.setMeta("addToHistory", false);
-  if (src && safeSrc(src)) tr.replaceWith(at, at + 1, state.schema.nodes.image.create({ src: safeSrc(src), alt }, null, marks));
-  else if (text) tr.replaceWith(at, at + 1, state.schema.text(text, marks));
+  if (src && safeSrc(src)) tr.replaceWith(at, at + 1, state.schema.nodes.image.create({ src: safeSrc(src), alt, caption: caption || null }, null, marks));
+  else if (text || caption) tr.replaceWith(at, at + 1, state.schema.text([text, caption].filter(Boolean).join(" "), marks));
   else tr.delete(at, at + 1);
   view.dispatch(tr);
   return true;

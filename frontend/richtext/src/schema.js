@@ -14,6 +14,13 @@ import { ImageMarker } from "./pasted_images.js";
 const address = (rule) => ({ default: null, parseHTML: (element) => rule(element.getAttribute(rule === safeSrc ? "src" : "href")) });
 const written = (name) => ({ default: null, parseHTML: (element) => element.getAttribute(name) });
 
+// The layout of an image. Its values are checked when the document is stored.
+const layout = (name) => ({
+  default: null,
+  parseHTML: (element) => element.getAttribute(`data-${name}`) || null,
+  renderHTML: (attrs) => (attrs[name] ? { [`data-${name}`]: attrs[name] } : {}),
+});
+
 function isOurs(src) {
   return !/^https?:/i.test(src) || src.startsWith(`${location.origin}/`);
 }
@@ -26,7 +33,7 @@ const OwnImage = Image.extend({
     return { ...this.parent?.(), inline: true };
   },
   addAttributes() {
-    return { src: address(safeSrc), alt: written("alt"), title: written("title") };
+    return { src: address(safeSrc), alt: written("alt"), title: written("title"), caption: layout("caption"), align: layout("align"), size: layout("size") };
   },
   parseHTML() {
     return [{ tag: "img[src]", getAttrs: (element) => (safeSrc(element.getAttribute("src")) === null ? false : null) }];
@@ -36,13 +43,23 @@ const OwnImage = Image.extend({
   },
   addNodeView() {
     return ({ node }) => {
-      const shown = isOurs(node.attrs.src || "");
-      const dom = document.createElement(shown ? "img" : "span");
-      dom.className = shown ? "rt-image" : "rt-foreign";
-      if (shown) dom.src = node.attrs.src;
-      if (shown) dom.alt = node.attrs.alt || "";
-      else dom.textContent = `${node.attrs.alt || ""} (${node.attrs.src})`.trim();
-      if (node.attrs.title) dom.title = node.attrs.title;
+      const { src, alt, title, caption, align, size } = node.attrs;
+      const shown = isOurs(src || "");
+      const image = document.createElement(shown ? "img" : "span");
+      image.className = shown ? "rt-image" : "rt-foreign";
+      if (shown) image.src = src;
+      if (shown) image.alt = alt || "";
+      else image.textContent = `${alt || ""} (${src})`.trim();
+      if (title) image.title = title;
+      if (!caption && !align && !size) return { dom: image };
+      const dom = document.createElement("span");
+      dom.className = "rt-figure";
+      if (align) dom.dataset.place = align;
+      if (size) dom.dataset.size = size;
+      const words = document.createElement("span");
+      words.className = "rt-caption";
+      words.textContent = caption || "";
+      dom.append(image, words);
       return { dom };
     };
   },

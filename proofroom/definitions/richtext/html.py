@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from html import escape
+from itertools import groupby
 
 from proofroom.core.slugs import join_words
 from proofroom.definitions.richtext.links import is_external
@@ -102,7 +103,7 @@ class _Renderer:
             return f"<p>{escape(gathered(node))}</p>"
         match kind(node):
             case "paragraph":
-                return f"<p>{self._inline(children(node))}</p>"
+                return self._paragraph(children(node))
             case "heading":
                 return self._heading(node)
             case "bulletList":
@@ -133,13 +134,45 @@ class _Renderer:
                 return self._table(node, depth)
         return f"<p>{escape(gathered(node))}</p>"
 
+    def _paragraph(self, nodes: Sequence[Node]) -> str:
+        """Render a paragraph. Its figures stand between the paragraphs of the text around them."""
+        if not any(_is_figure(node) for node in nodes):
+            return f"<p>{self._inline(nodes)}</p>"
+        parts: list[str] = []
+        for is_figure, group in groupby(nodes, _is_figure):
+            if is_figure:
+                parts += [self._figure(node) for node in group]
+            elif (text := self._inline(_trimmed([*group]))).strip():
+                parts.append(f"<p>{text}</p>")
+        return "\n".join(filter(None, parts))
+
+    def _figure(self, node: Node) -> str:
+        run = runs([node])[0]
+        image = self._inline([node])
+        if not image and not run.caption:
+            return ""
+        names = ["rich-figure"]
+        names += [f"align-{run.align}"] if run.align else []
+        names += [f"size-{run.size}"] if run.size else []
+        caption = f"<figcaption>{escape(run.caption)}</figcaption>" if run.caption else ""
+        # An image of another host may be shown as its text only.
+        shown = f"<p>{image}</p>" if image and not self._shows(run) else image
+        return f'<figure class="{" ".join(names)}">{shown}{caption}</figure>'
+
+    def _shows(self, run: TextRun) -> bool:
+        return run.kind == "image" and (self.remote_images or not is_external(run.src))
+
     def _heading(self, node: Node) -> str:
         level = integer(attributes(node).get("level"), default=2, least=1, most=6)
         anchor = ""
         if self.heading_ids is not None:
             slug = unique_heading_id(gathered(node), self.heading_ids)
             anchor = f' id="{escape(slug)}"'
-        return f"<h{level}{anchor}>{self._inline(children(node))}</h{level}>"
+        nodes = children(node)
+        figures = [node for node in nodes if _is_figure(node)]
+        text = self._inline([node for node in nodes if not _is_figure(node)] if figures else nodes)
+        heading = f"<h{level}{anchor}>{text}</h{level}>"
+        return "\n".join(filter(None, [heading, *map(self._figure, figures)]))
 
     def _items(self, node: Node, depth: int) -> str:
         return "\n".join(
@@ -152,6 +185,7 @@ class _Renderer:
             not nodes
             or kind(nodes[0]) != "paragraph"
             or any(kind(node) == "paragraph" for node in nodes[1:])
+            or any(map(_is_figure, children(nodes[0])))
         ):
             return self.blocks(nodes, depth)
         rest = self.blocks(nodes[1:], depth)
@@ -202,7 +236,7 @@ class _Renderer:
     def _run(self, run: TextRun) -> str:
         if run.kind == "hardBreak":
             return "<br>"
-        if run.kind == "text" or (is_external(run.src) and not self.remote_images):
+        if not self._shows(run):
             return escape(run.text)
         title = f' title="{escape(run.title)}"' if run.title else ""
         site_image = (
@@ -212,6 +246,19 @@ class _Renderer:
             return _own_image(site_image, run.text, title) if site_image.url else ""
         source, alt = escape(run.src), escape(run.text)
         return f'<img src="{source}" alt="{alt}"{title} loading="lazy" decoding="async">'
+
+
+def _is_figure(node: Node) -> bool:
+    return kind(node) == "image" and runs([node])[0].is_figure
+
+
+def _trimmed(nodes: list[Node]) -> list[Node]:
+    """Return the nodes without line breaks at the ends, which would leave an empty line beside a figure."""
+    while nodes and kind(nodes[0]) == "hardBreak":
+        del nodes[0]
+    while nodes and kind(nodes[-1]) == "hardBreak":
+        del nodes[-1]
+    return nodes
 
 
 def _own_image(image: TextImage, alt: str, title: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from copy import deepcopy
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import unescapeAll
 from markdown_it.rules_block import StateBlock, blockquote, list_block, table
 from markdown_it.rules_block.table import escapedSplit, getLine
 from markdown_it.rules_inline import StateInline
@@ -15,7 +16,14 @@ from markdown_it.token import Token
 
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.links import safe_href, safe_src
-from proofroom.definitions.richtext.nodes import MARK_ORDER, SCRIPT_SIGNS, code_lines, one_line
+from proofroom.definitions.richtext.nodes import (
+    IMAGE_ALIGNMENTS,
+    IMAGE_SIZES,
+    MARK_ORDER,
+    SCRIPT_SIGNS,
+    code_lines,
+    one_line,
+)
 from proofroom.definitions.richtext.schema import (
     ALIGNMENTS,
     EMPTY,
@@ -27,6 +35,9 @@ from proofroom.definitions.richtext.schema import (
 
 _BREAK = re.compile(r"<br ?/?>", re.IGNORECASE)
 _SCRIPT_TAG = re.compile(r"<(/?)(sup|sub)>", re.IGNORECASE)
+_IMAGE_ATTRIBUTE = r"(?:(?:align|size)=[a-z]+|caption=\"(?:[^\"\\]|\\.)*\")"
+_IMAGE_ATTRIBUTES = re.compile(rf"\{{({_IMAGE_ATTRIBUTE}(?: {_IMAGE_ATTRIBUTE}){{0,2}})\}}")
+_NAME_AND_VALUE = re.compile(r'(\w+)=(?:"((?:[^"\\]|\\.)*)"|(\w+))')
 _ALT_OF_CONTAINERS = ["paragraph", "reference", "blockquote", "list"]
 
 
@@ -45,6 +56,7 @@ def parser() -> MarkdownIt:
     rules.at("table", _table_with_all_cells, {"alt": ["paragraph", "reference"]})
     markdown.inline.ruler.before("autolink", "line_break", _line_break)
     markdown.inline.ruler.before("autolink", "script_tag", _script_tag)
+    markdown.inline.ruler.before("autolink", "image_attributes", _image_attributes)
     return markdown
 
 
@@ -109,6 +121,33 @@ def _script_tag(state: StateInline, silent: bool) -> bool:
         token.markup = found[0]
     state.pos = found.end()
     return True
+
+
+def _image_attributes(state: StateInline, silent: bool) -> bool:
+    """Read `{align=left size=small caption="A cup"}` right after an image. Anything else in braces is text."""
+    # `pending` is text after the last token. In silent mode there are no tokens, but then nothing is stored either.
+    last = state.tokens[-1] if state.tokens and not state.pending else None
+    if silent or last is None or last.type != "image" or "layout" in last.meta:
+        return False
+    found = _IMAGE_ATTRIBUTES.match(state.src, state.pos, state.posMax)
+    layout = _layout_of(found[1]) if found else None
+    if found is None or layout is None:
+        return False
+    last.meta["layout"] = layout
+    state.pos = found.end()
+    return True
+
+
+def _layout_of(source: str) -> JsonObject | None:
+    """Return the attributes of an image, or None if a name occurs twice or a value is unknown."""
+    layout: JsonObject = {}
+    for name, quoted, word in _NAME_AND_VALUE.findall(source):
+        value = one_line(unescapeAll(quoted)) if quoted else word
+        allowed = {"align": IMAGE_ALIGNMENTS, "size": IMAGE_SIZES}.get(name)
+        if name in layout or (allowed and value not in allowed) or len(value) > MAX_WORDS:
+            return None
+        layout[name] = value
+    return {name: value for name, value in layout.items() if value}
 
 
 _PARSER = parser()
@@ -272,11 +311,13 @@ class _Inline:
         alt = _plain(token.children or [])
         src = safe_src(token.attrGet("src"))
         if src is None or len(alt) > MAX_WORDS:
-            self._text(alt)
+            caption = str(token.meta.get("layout", {}).get("caption", ""))
+            self._text(" ".join(filter(None, (alt, caption))))
             return
         attrs: JsonObject = {"src": src, "alt": alt}
         if title := one_line(str(token.attrGet("title") or "")):
             attrs["title"] = title[:MAX_WORDS]
+        attrs |= token.meta.get("layout", {})
         node: JsonObject = {"type": "image", "attrs": attrs}
         if links := [mark for mark in self._marks(()) if mark["type"] == "link"]:
             node["marks"] = links

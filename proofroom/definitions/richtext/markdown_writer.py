@@ -1,6 +1,7 @@
 """The stored form to Markdown.
 
-Superscript and subscript are written as the tags `<sup>` and `<sub>`.
+Superscript and subscript are written as the tags `<sup>` and `<sub>`, the layout of an image as attributes after it,
+such as `![alt](src){align=left size=small caption="A cup"}`.
 
 Content that CommonMark cannot express is normalized: empty paragraphs are dropped; a table's first row becomes its
 header, and cells hold one paragraph; merged cells and lettered lists become plain ones; a link's target is dropped;
@@ -54,6 +55,7 @@ class _Piece:
     text: str
     is_text: bool = False
     is_break: bool = False
+    is_image: bool = False
     starts_line: bool = False
     hides_first: bool = False
     hides_last: bool = False
@@ -134,6 +136,9 @@ def inline_markdown(nodes: Sequence[Node], *, one_line: bool = False) -> str:
         # "!" before "[" would make the link an image.
         if previous and previous.is_text and markers.startswith("[") and previous.text[-1] == "!":
             previous.hides_last = True
+        # A brace right after an image would begin its attributes.
+        if not markers and previous and previous.is_image and piece and piece.text[:1] == "{":
+            piece.hides_first = True
         if markers:
             pieces.append(_Piece(markers))
         if piece:
@@ -148,7 +153,9 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
         return _Piece("<br>" if with_tag else _BREAK, is_break=True)
     if run.kind == "image":
         alt = "".join(escaped(run.text))
-        return _Piece(f"![{alt}]({_target(run.src, run.title)})")
+        return _Piece(
+            f"![{alt}]({_target(run.src, run.title)}){_image_attributes(run)}", is_image=True
+        )
     if not run.is_code:
         return _Piece(run.text, is_text=True)
     longest = max((len(ticks) for ticks in re.findall("`+", run.text)), default=0)
@@ -157,6 +164,17 @@ def _piece(run: TextRun, with_tag: bool) -> _Piece:
     padded = "`" in {begin, end} or (begin == end == " " and len(run.text) > 2)
     fence = "`" * (longest + 1)
     return _Piece(fence + (f" {run.text} " if padded else run.text) + fence)
+
+
+def _image_attributes(run: TextRun) -> str:
+    """Return the layout of an image, such as `{align=left size=small caption="A cup"}`; "" for none."""
+    found = [
+        f"{name}={value}" for name, value in (("align", run.align), ("size", run.size)) if value
+    ]
+    if run.caption:
+        quoted = "".join(escaped(run.caption)).replace('"', '\\"')
+        found.append(f'caption="{quoted}"')
+    return f"{{{' '.join(found)}}}" if found else ""
 
 
 def _plain_edge(markers: list[str], inner: _Piece | None, edge: int) -> bool:

@@ -19,6 +19,10 @@ MAX_DEPTH = 24
 
 
 INLINE = ("text", "image", "hardBreak")
+IMAGE_ALIGNMENTS = ("left", "center", "right", "full")
+"""`full` is the whole width of the page. Text flows around images on the left and right."""
+IMAGE_SIZES = ("small", "medium", "full")
+"""Widths of an image in the text: a third, two thirds, all of it."""
 
 
 Node = Mapping[str, Json]
@@ -81,9 +85,8 @@ def gathered(node: Node) -> str:
     pending = [node]
     while pending:
         current = pending.pop()
-        text = string(current.get("text")) or string(attributes(current).get("alt"))
-        if text:
-            found.append(text)
+        texts = [current.get("text"), *map(attributes(current).get, ("alt", "caption"))]
+        found.extend(text for text in map(string, texts) if text)
         pending.extend(reversed(children(current)))
     return " ".join(found)
 
@@ -129,11 +132,21 @@ class TextRun:
     marks: tuple[TextMark, ...] = ()
     src: str = ""
     title: str = ""
+    caption: str = ""
+    align: str = ""
+    size: str = ""
+
+    @property
+    def is_figure(self) -> bool:
+        """Whether an image stands between paragraphs instead of in a line of text."""
+        return bool(self.caption or self.align or self.size)
 
     @property
     def plain(self) -> str:
         """The text where marks cannot be shown."""
         text = self.text
+        if self.caption:
+            return f"{text} {self.caption}" if text else self.caption
         for mark in self.marks:
             text = script_text(text, mark.kind)
         return text
@@ -194,11 +207,23 @@ def _run(node: Node) -> TextRun:
         return TextRun("hardBreak")
     if kind(node) == "image":
         attrs = attributes(node)
-        alt, title = one_line(string(attrs.get("alt"))), one_line(string(attrs.get("title")))
+        alt, title, caption = (
+            one_line(string(attrs.get(name))) for name in ("alt", "title", "caption")
+        )
         if src := safe_src(attrs.get("src")):
             links = tuple(mark for mark in marks if mark.kind == "link")
-            return TextRun("image", alt, links, src, title)
-        return TextRun("text", alt, marks)
+            align, size = string(attrs.get("align")), string(attrs.get("size"))
+            return TextRun(
+                "image",
+                alt,
+                links,
+                src,
+                title,
+                caption,
+                align if align in IMAGE_ALIGNMENTS else "",
+                size if size in IMAGE_SIZES else "",
+            )
+        return TextRun("text", " ".join(filter(None, (alt, caption))), marks)
     text = string(node.get("text")) if kind(node) == "text" else gathered(node)
     return TextRun("text", one_line(text), marks)
 

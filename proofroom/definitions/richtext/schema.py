@@ -14,6 +14,8 @@ from typing import Final
 from proofroom.core.json import Json, JsonObject
 from proofroom.definitions.richtext.links import safe_href, safe_src
 from proofroom.definitions.richtext.nodes import (
+    IMAGE_ALIGNMENTS,
+    IMAGE_SIZES,
     INLINE,
     MARK_ORDER,
     MAX_DEPTH,
@@ -136,6 +138,11 @@ ATTRIBUTES: Final[Mapping[str, Mapping[str, Attribute]]] = {
         ),
         "alt": _LINE,
         "title": _LINE,
+        "caption": Attribute(
+            _is_line, {**TEXT_OR_NULL, "description": "Shown below the image, as plain text."}
+        ),
+        "align": _choice(*IMAGE_ALIGNMENTS),
+        "size": _choice(*IMAGE_SIZES),
     },
     "tableHeader": _OF_CELLS,
     "tableCell": _OF_CELLS,

@@ -1,5 +1,5 @@
 // Picks a media file in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` returns
-// {id, title, alt, thumbnail, width, height, kind, url}, or null if the dialog was closed without a choice. The server
+// {id, title, alt, isDecorative, thumbnail, width, height, kind, url}, or null if the dialog was closed without a choice. The server
 // renders the content with all its texts.
 
 import { fetchJson, readPage, request, watchFocus } from "../http.js";
@@ -213,8 +213,8 @@ class Picker {
 
   async use() {
     if (!this.chosen || !(await this.saveDescription())) return;
-    const { id, title, alt, thumbnail, width, height, kind, url } = this.chosen;
-    this.result = { id, title, alt, thumbnail, width, height, kind, url };
+    const { id, title, alt, isDecorative, thumbnail, width, height, kind, url } = this.chosen;
+    this.result = { id, title, alt, isDecorative, thumbnail, width, height, kind, url };
     this.dialog.close();
   }
 

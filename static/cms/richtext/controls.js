@@ -99,7 +99,9 @@ async function image(editor, tools, language) {
     editor.commands.focus();
     return;
   }
-  const { answer, value } = await openDialog(dialogOf(tools, "alt"), file.alt ?? "");
+  // The library has an alt text for most images, and decorative ones need none.
+  const isDescribed = Boolean(file.alt) || file.isDecorative;
+  const { answer, value } = isDescribed ? { answer: "set", value: file.alt ?? "" } : await openDialog(dialogOf(tools, "alt"), "");
   if (answer === "set") editor.chain().focus().insertContent({ type: "image", attrs: { src: file.url, alt: value } }).run();
   else editor.commands.focus();
 }

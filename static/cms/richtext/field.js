@@ -12,9 +12,15 @@ const FIELDS = "textarea[data-richtext]:not(:disabled)";
 const WORD = /[\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*(?:['’-][\p{L}\p{N}][\p{L}\p{N}\p{M}\p{Default_Ignorable_Code_Point}]*)*/gu;
 const SIGNS = { bold: ["**", "**"], italic: ["_", "_"], strike: ["~~", "~~"], superscript: ["<sup>", "</sup>"], subscript: ["<sub>", "</sub>"], code: ["`", "`"] };
 
+function layout({ align, size, caption }) {
+  const found = Object.entries({ align, size }).filter(([, value]) => value).map(([name, value]) => `${name}=${value}`);
+  if (caption) found.push(`caption="${caption.replace(/["\\]/g, "\\$&")}"`);
+  return found.length ? `{${found.join(" ")}}` : "";
+}
+
 function inline(node) {
   if (node.type === "hardBreak") return "\n";
-  if (node.type === "image") return `![${node.attrs.alt}](${node.attrs.src})`;
+  if (node.type === "image") return `![${node.attrs.alt}](${node.attrs.src})${layout(node.attrs)}`;
   let text = node.text ?? "";
   for (const mark of [...(node.marks ?? [])].reverse()) {
     text = mark.type === "link" ? `[${text}](${mark.attrs.href})` : SIGNS[mark.type].join(text);
@@ -80,7 +86,7 @@ const mayComment = () => Boolean(document.querySelector("[data-comments][data-ma
 const NEAR = "300px";
 const EMPTY = { type: "doc", content: [{ type: "paragraph" }] };
 // The editor's modules are loaded only when a field needs them.
-const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js"), import("./snippets.js")]);
+const loadEditor = () => Promise.all([import("../vendor/richtext.js"), import("./controls.js"), import("./selection.js"), import("./snippets.js"), import("./image_bar.js")]);
 const SNIPPET = "snippet:";
 
 class RichField {
@@ -113,8 +119,8 @@ class RichField {
     this.isStarted = true;
     let typed;
     try {
-      const [[bundle, controls, selection, snippets], tools] = await Promise.all([loadEditor(), fetchTools(this.address)]);
-      Object.assign(this, { bundle, controls, selection, snippets });
+      const [[bundle, controls, selection, snippets, { ImageBar }], tools] = await Promise.all([loadEditor(), fetchTools(this.address)]);
+      Object.assign(this, { bundle, controls, selection, snippets, ImageBar });
       const stored = await this.storedContent();
       typed = await this.typedContent();
       // No await from here on: the next key press must go to the editor.
@@ -214,7 +220,8 @@ class RichField {
     this.place.className = "rt-text";
     const panel = document.importNode(tools.querySelector(".rt-images"), true);
     const menu = document.importNode(tools.querySelector(".rt-menu"), true);
-    this.frame.append(this.bar, this.place, panel, this.foot, menu);
+    const imageBar = document.importNode(tools.querySelector(".rt-image-bar"), true);
+    this.frame.append(this.bar, this.place, panel, this.foot, menu, imageBar);
     this.area.after(this.frame);
     this.images = new this.controls.ImageImport(panel, {
       replace: (id, what) => this.bundle.replaceMarker(this.editor, id, what),
@@ -222,12 +229,13 @@ class RichField {
       onClose: () => this.editor.commands.focus(),
     });
     this.menu = new this.controls.InsertMenu(menu, { choose: (name) => this.insert(name), isOffered: (name) => this.mayInsert(name) });
+    this.imageBar = new this.ImageBar(imageBar);
     this.commentButton.hidden = !mayComment();
     this.open(content);
     this.place.addEventListener("paste", (event) => this.notePaste(event), true);
     for (const name of ["copy", "cut"]) this.place.addEventListener(name, this.controls.copyWithoutMarkers);
     this.frame.addEventListener("keydown", (event) => {
-      if (this.place.contains(event.target)) this.menu.key(event);
+      if (this.place.contains(event.target) && !this.menu.key(event)) this.imageBar.key(event);
     }, true);
     this.bar.addEventListener("click", (event) => this.press(event.target.closest("[data-do]")?.dataset.do));
     this.bar.addEventListener("change", (event) => {
@@ -266,6 +274,7 @@ class RichField {
       onMove: (editor) => {
         this.controls.show(this.bar, editor);
         this.menu.follow(editor);
+        this.imageBar.follow(editor);
       },
       note: (name) => this.images.note(name),
       onImages: (images) => this.images.add(images),

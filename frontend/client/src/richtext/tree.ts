@@ -58,11 +58,13 @@ function block<T>(node: RichTextNode, builder: Builder<T>, depth: number): T[] {
   ];
   switch (node.type) {
     case "paragraph":
-      return [builder.element("p", {}, inline(content, builder))];
+      return paragraph(content, builder);
     case "heading": {
       const level = Math.min(Math.max(Number(attrs["level"]) || 2, 1), 6);
       const id = typeof attrs["id"] === "string" ? { id: attrs["id"] } : {};
-      return [builder.element(`h${level}`, id, inline(content, builder))];
+      const figures = content.filter(isFigure);
+      const line = figures.length ? content.filter((one) => !isFigure(one)) : content;
+      return [builder.element(`h${level}`, id, inline(line, builder)), ...figures.map((one) => figure(one, builder))];
     }
     case "bulletList":
       return filled("ul");
@@ -98,10 +100,60 @@ function block<T>(node: RichTextNode, builder: Builder<T>, depth: number): T[] {
   }
 }
 
+const CHOICES: Record<string, readonly string[]> = {
+  align: ["left", "center", "right", "full"],
+  size: ["small", "medium", "full"],
+};
+
+function layoutOf(node: RichTextNode): string[] {
+  return Object.entries(CHOICES).flatMap(([name, values]) => {
+    const value = node.attrs?.[name];
+    return typeof value === "string" && values.includes(value) ? [`${name}-${value}`] : [];
+  });
+}
+
+function captionOf(node: RichTextNode): string {
+  const caption = node.attrs?.["caption"];
+  return typeof caption === "string" ? caption : "";
+}
+
+/** An image with a caption or a place stands between paragraphs instead of in a line. */
+function isFigure(node: RichTextNode): boolean {
+  return node.type === "image" && (captionOf(node) !== "" || layoutOf(node).length > 0);
+}
+
+function figure<T>(node: RichTextNode, builder: Builder<T>): T {
+  const caption = captionOf(node);
+  const below = caption ? [builder.element("figcaption", {}, [builder.text(caption)])] : [];
+  const name = ["rich-figure", ...layoutOf(node)].join(" ");
+  return builder.element("figure", { class: name }, [...inline([node], builder), ...below]);
+}
+
+/** The paragraphs of a text, and its figures between them. */
+function paragraph<T>(content: readonly RichTextNode[], builder: Builder<T>): T[] {
+  if (!content.some(isFigure)) return [builder.element("p", {}, inline(content, builder))];
+  const made: T[] = [];
+  for (let begin = 0; begin < content.length; ) {
+    if (isFigure(content[begin]!)) {
+      made.push(figure(content[begin++]!, builder));
+      continue;
+    }
+    let end = begin + 1;
+    while (end < content.length && !isFigure(content[end]!)) end++;
+    const line = content.slice(begin, end);
+    while (line[0]?.type === "hardBreak") line.shift();
+    while (line.at(-1)?.type === "hardBreak") line.pop();
+    const isText = line.some((one) => one.type !== "text" || one.text?.trim());
+    if (isText) made.push(builder.element("p", {}, inline(line, builder)));
+    begin = end;
+  }
+  return made;
+}
+
 /** A single first paragraph of an item or a cell gets no element. */
 function compact<T>(content: readonly RichTextNode[], builder: Builder<T>, depth: number): T[] {
   const [first, ...rest] = content;
-  if (first?.type !== "paragraph" || rest.some((one) => one.type === "paragraph")) {
+  if (first?.type !== "paragraph" || rest.some((one) => one.type === "paragraph") || first.content?.some(isFigure)) {
     return blocks(content, builder, depth + 1);
   }
   return [...inline(first.content ?? [], builder), ...blocks(rest, builder, depth + 1)];
