@@ -8,16 +8,20 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
+from content.posts.edit import edit_post
+from content.store import document_edits
+from content.store.post_repository import load
 from media.models import Asset
 from tests import make
 from tests.browser.media_scene import drawn, library
 from tests.browser.test_looks import serious_in_any_light
-from tests.media.pictures import encoded
+from tests.browser.test_rich_text import save
+from tests.media.pictures import encoded, store
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 LIST = "/admin/media/asset/"
 DROP = """
-([files]) => {
+([files, place]) => {
   const data = new DataTransfer();
   for (const [name, type, content] of files) {
     const bytes = Uint8Array.from(atob(content), (letter) => letter.charCodeAt(0));
@@ -25,14 +29,14 @@ DROP = """
   }
   const options = { bubbles: true, cancelable: true, dataTransfer: data };
   for (const name of ["dragenter", "dragover", "drop"])
-    document.querySelector("h1").dispatchEvent(new DragEvent(name, options));
+    document.querySelector(place).dispatchEvent(new DragEvent(name, options));
 }
 """
 
 
-def drop(page: Any, *files: tuple[str, str, bytes]) -> None:
+def drop(page: Any, *files: tuple[str, str, bytes], place: str = "h1") -> None:
     sent = [[name, kind, base64.b64encode(content).decode()] for name, kind, content in files]
-    page.evaluate(DROP, [sent])
+    page.evaluate(DROP, [sent, place])
 
 
 def test_three_files_are_dropped_and_one_is_refused_at_its_row(open_page: Any) -> None:
@@ -151,3 +155,51 @@ def test_alt_text_is_written_for_several_images_at_once(open_page: Any) -> None:
     first.refresh_from_db()
     second.refresh_from_db()
     assert (first.alt_text, second.is_decorative) == ("A red square", True)
+
+
+def test_a_gallery_takes_several_files_at_once_in_order(open_page: Any) -> None:
+    library()
+    post = make.post("Harbours", slug="harbours")
+    edit_post(
+        post_id=post.pk,
+        edit=lambda document: document_edits.add_module(document, type="gallery", index=1)[0],
+        actor=make.actor("admin"),
+    )
+    page = open_page()
+    page.goto(f"/admin/content/post/{post.pk}/change/")
+    gallery = page.locator(f"#m-{make.module_id(post, 'gallery')}")
+    items = gallery.locator("[data-item]")
+    gallery.get_by_role("button", name="Add several files…").click()
+    dialog = page.locator(".media-dialog")
+    picks = dialog.locator("[data-pick]")
+    picks.nth(0).click()
+    picks.nth(2).click(modifiers=["Shift"])
+    picks.nth(1).click()
+    use = dialog.get_by_role("button", name="Add 2 files")
+    use.wait_for()
+    assert serious_in_any_light(page) == []
+    use.click()
+    expect(items).to_have_count(2)
+    expect(items.nth(1).locator("[data-thumbnail]")).to_be_visible()
+
+    new = ("new.png", "image/png", encoded(drawn(11), "PNG"))
+    known = ("again.png", "image/png", encoded(drawn(12), "PNG"))
+    store(known[2], "known.png")
+    wrong = ("page.png", "image/png", b"<html></html>")
+    number = gallery.get_attribute("id")
+    drop(page, known, wrong, new, place=f"#{number} .repeater legend")
+
+    expect(items).to_have_count(4)
+    expect(gallery.locator(".upload[data-is=failed]")).to_contain_text("not a valid JPEG")
+    # A file that is dropped beside a field is ignored, and the page stays.
+    drop(page, new, place=".breadcrumbs, h1")
+    save(page)
+
+    module = next(one for one in load(post).modules if one.type == "gallery")
+    names = [
+        Asset.objects.get(pk=item["imageId"]).filename
+        for item in module.props["items"]  # type: ignore[union-attr]
+    ]
+    assert names == [*names[:2], "known.png", "new.png"]
+    assert len({*names}) == 4
+    assert not Asset.objects.filter(filename="again.png").exists()

@@ -22,6 +22,16 @@ for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) 
   row.scrollLeft += at.left - of.left - (of.width - at.width) / 2;
 }
 
+// A file that is dropped beside a field must not replace the page, and with it unsaved changes.
+for (const name of ["dragover", "drop"]) {
+  window.addEventListener(name, (event) => {
+    const isFile = [...(event.dataTransfer?.types ?? [])].includes("Files");
+    if (!isFile || event.defaultPrevented || event.target.closest?.("input[type=file]")) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "none";
+  });
+}
+
 const toasts = document.querySelector("[data-toasts]");
 if (toasts) import("./toasts.js").then(({ startToasts }) => startToasts(toasts));
 

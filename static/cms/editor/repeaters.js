@@ -2,6 +2,7 @@
 // fields contain the item's number, so they are renamed when an item moves.
 
 import { notifyAdded } from "../http.js";
+import { isMediaList, startMediaList } from "./media_lists.js";
 import { sortable } from "../sorting/sorting.js";
 
 const dashed = (name) => name.replaceAll(".", "-");
@@ -66,6 +67,21 @@ export function startRepeaters(form, changes) {
     notifyAdded(item);
     item.querySelector(":scope > details").open = true;
     item.querySelector(".item-body :is(input:not([type=hidden]), textarea, select, [contenteditable=true])")?.focus();
+  }
+
+  /** Add blank items and return them, without moving the focus. */
+  function append(list, count) {
+    const items = Array.from({ length: count }, () => {
+      const item = blank(list);
+      list.querySelector(":scope > [data-items]").append(item);
+      return item;
+    });
+    number(list);
+    for (const item of items) {
+      attach(item);
+      notifyAdded(item);
+    }
+    return items;
   }
 
   function blank(list) {
@@ -143,6 +159,7 @@ export function startRepeaters(form, changes) {
     for (const list of [...(root.matches?.("[data-repeater]") ? [root] : []), ...root.querySelectorAll("[data-repeater]")]) {
       const holder = list.querySelector(":scope > [data-items]");
       sortable(holder, { item: "[data-item]", handle: "[data-item-handle]", onChange: () => number(list) });
+      if (isMediaList(list)) startMediaList(list, { itemsOf, append });
     }
   }
   attach(form);

@@ -112,9 +112,11 @@ class MediaField {
     this.box.addEventListener("dragleave", () => over(false));
     this.box.addEventListener("drop", (event) => {
       over(false);
-      const [file] = event.dataTransfer.files;
-      if (!file) return;
+      const { files: [file], files: { length } } = event.dataTransfer;
+      // A list of files takes several, each as an item.
+      if (!file || (length > 1 && this.box.closest("[data-repeater]"))) return;
       event.preventDefault();
+      event.stopPropagation();
       this.upload(file);
     });
   }

@@ -1,6 +1,7 @@
-// Picks a media file in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` returns
-// {id, title, alt, isDecorative, thumbnail, width, height, kind, url}, or null if the dialog was closed without a choice. The server
-// renders the content with all its texts.
+// Picks media files in a dialog: `const file = await pickMedia({kind: "image", language: "en"})` returns
+// {id, title, alt, isDecorative, thumbnail, width, height, kind, url}, or null if the dialog was closed without a
+// choice. `pickSeveral({most: 10})` returns a list in the order of choice. The server renders the content with all its
+// texts.
 
 import { fetchJson, readPage, request, watchFocus } from "../http.js";
 import { DelayedSearch } from "../fields/delayed_search.js";
@@ -10,9 +11,21 @@ const ADDRESS = "/admin/media/asset/pick/";
 const TYPING_PAUSE_MILLISECONDS = 300;
 let open = null;
 
-export async function pickMedia({ kind = "", language = "" } = {}) {
-  if (open) return null;
-  open = new Picker(kind, language);
+/** Return the address of the picker's content. */
+export function pickerAddress({ kind = "", language = "" }) {
+  const address = new URL(ADDRESS, location.href);
+  if (kind) address.searchParams.set("kind", kind);
+  if (language) address.searchParams.set("language", language);
+  return address;
+}
+
+export async function pickMedia(options = {}) {
+  return (await pickSeveral({ ...options, most: 1 }))[0] ?? null;
+}
+
+export async function pickSeveral({ kind = "", language = "", most = 1 } = {}) {
+  if (open) return [];
+  open = new Picker(kind, language, most);
   try {
     return await open.show();
   } finally {
@@ -21,11 +34,13 @@ export async function pickMedia({ kind = "", language = "" } = {}) {
 }
 
 class Picker {
-  constructor(kind, language) {
+  constructor(kind, language, most) {
+    this.most = most;
+    this.all = new Map();
     this.kind = kind;
     this.language = language;
     this.chosen = null;
-    this.result = null;
+    this.result = [];
     this.dialog = document.createElement("dialog");
     this.dialog.className = "media-dialog";
     this.dialog.setAttribute("aria-busy", "true");
@@ -36,7 +51,12 @@ class Picker {
     document.body.append(this.dialog);
     this.dialog.addEventListener("keydown", (event) => this.onKey(event));
     this.dialog.addEventListener("click", (event) => this.onClick(event));
-    this.dialog.addEventListener("dblclick", (event) => { if (event.target.closest("[data-pick]")) this.use(); });
+    this.dialog.addEventListener("dblclick", (event) => {
+      // Two clicks have chosen the file and taken it back.
+      const tile = event.target.closest("[data-pick]");
+      if (tile && this.most > 1) this.choose(tile);
+      if (tile) this.use();
+    });
     this.dialog.showModal();
     return new Promise((resolve) => {
       this.dialog.addEventListener("close", () => {
@@ -44,15 +64,8 @@ class Picker {
         this.back?.focus();
         resolve(this.result);
       });
-      this.load(this.address()).then(() => this.part("search [name=q]")?.focus());
+      this.load(pickerAddress(this)).then(() => this.part("search [name=q]")?.focus());
     });
-  }
-
-  address() {
-    const address = new URL(ADDRESS, location.href);
-    if (this.kind) address.searchParams.set("kind", this.kind);
-    if (this.language) address.searchParams.set("language", this.language);
-    return address;
   }
 
   part(name) {
@@ -102,6 +115,9 @@ class Picker {
     head.append(title, close);
     this.dialog.setAttribute("aria-labelledby", title.id);
     this.dialog.replaceChildren(head, content);
+    content.classList.toggle("is-several", this.most > 1);
+    for (const part of content.querySelectorAll("[data-several]")) part.hidden = this.most === 1;
+    if (this.most > 1) this.mark();
     this.wire(content);
   }
 
@@ -179,11 +195,21 @@ class Picker {
       row.append(tile);
       list.prepend(row);
     }
-    if (!this.kind || this.kind === file.kind) this.choose(tile);
+    if (!this.kind || this.kind === file.kind) this.choose(tile, { isMore: true });
   }
 
-  choose(tile) {
+  /** Choose a file and show it. Where several can be chosen, `isMore` keeps the others, `isRange` adds those between. */
+  choose(tile, { isMore = false, isRange = false } = {}) {
     const file = JSON.parse(tile.dataset.pick);
+    if (this.most > 1) {
+      const tiles = [...this.dialog.querySelectorAll("[data-pick]")];
+      const [from, to] = [tiles.findIndex((one) => one.dataset.pick.includes(this.chosen?.id ?? " ")), tiles.indexOf(tile)];
+      const between = isRange && from >= 0 ? tiles.slice(Math.min(from, to), Math.max(from, to) + 1) : [tile];
+      const added = (from > to ? between.reverse() : between).map((one) => JSON.parse(one.dataset.pick));
+      if (isMore && this.all.has(file.id)) this.all.delete(file.id);
+      else for (const one of added) if (this.all.size < this.most) this.all.set(one.id, one);
+      if (!this.all.has(file.id) && this.chosen?.id === file.id) return this.mark();
+    }
     this.chosen = file;
     this.mark();
     const pane = this.dialog.querySelector("[data-chosen]");
@@ -206,15 +232,22 @@ class Picker {
 
   mark() {
     for (const tile of this.dialog.querySelectorAll("[data-pick]")) {
-      const isChosen = tile.dataset.pick.includes(this.chosen?.id ?? " ");
+      const { id } = JSON.parse(tile.dataset.pick);
+      const isChosen = this.most > 1 ? this.all.has(id) : id === this.chosen?.id;
       tile.setAttribute("aria-pressed", String(isChosen));
     }
+    if (this.most === 1) return;
+    const use = this.dialog.querySelector("[data-use]");
+    const words = use.dataset;
+    use.textContent = this.all.size === 1 ? words.one : words.many.replace("{n}", String(this.all.size));
+    use.disabled = this.all.size === 0;
+    this.part("status").textContent = words.chosen.replace("{n}", String(this.all.size));
   }
 
   async use() {
     if (!this.chosen || !(await this.saveDescription())) return;
-    const { id, title, alt, isDecorative, thumbnail, width, height, kind, url } = this.chosen;
-    this.result = { id, title, alt, isDecorative, thumbnail, width, height, kind, url };
+    if (this.all.has(this.chosen.id)) this.all.set(this.chosen.id, this.chosen);
+    this.result = this.most > 1 ? [...this.all.values()] : [this.chosen];
     this.dialog.close();
   }
 
@@ -247,7 +280,7 @@ class Picker {
   onClick(event) {
     const tile = event.target.closest("[data-pick]");
     const link = event.target.closest("[data-more]");
-    if (tile) this.choose(tile);
+    if (tile) this.choose(tile, { isMore: true, isRange: event.shiftKey });
     else if (link) { event.preventDefault(); this.loadMore(link); }
     else if (event.target.closest("[data-use]")) this.use();
   }
@@ -310,7 +343,7 @@ function tileFor(file) {
   return tile;
 }
 
-function loadStyles(address) {
+export function loadStyles(address) {
   if (document.querySelector(`link[href="${CSS.escape(address)}"]`)) return Promise.resolve();
   const link = document.createElement("link");
   link.rel = "stylesheet";

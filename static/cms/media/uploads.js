@@ -7,9 +7,9 @@ const MAX_PARALLEL_UPLOADS = 3;
 const MAX_STATE_REQUESTS = 60;
 
 // `section` is [data-uploads]. `onStored(file)` is called for each uploaded file; with `onUse` the user can use an
-// identical file that already exists instead. `more()` returns additional fields to send. `onIdle()` is called when all
+// identical file that already exists instead; `takesExisting` uses it without asking. `more()` returns additional fields to send. `onIdle()` is called when all
 // are done.
-export function uploads(section, { onStored = () => {}, onUse, more = () => ({}), onIdle = () => {} } = {}) {
+export function uploads(section, { onStored = () => {}, onUse, takesExisting = false, more = () => ({}), onIdle = () => {} } = {}) {
   const words = section.dataset;
   const list = section.querySelector("[data-uploads-list]");
   const template = section.querySelector("[data-upload-item]");
@@ -86,7 +86,7 @@ export function uploads(section, { onStored = () => {}, onUse, more = () => ({})
   function onResponse(item, request) {
     const answer = read(request.response);
     item.there = answer?.there;
-    if (request.status === 201) onUploaded(item, answer);
+    if (request.status === 201 || (item.there && takesExisting)) onUploaded(item, item.there ?? answer);
     else show(item, item.there ? "there" : "failed", answer?.message ?? words.failed);
     startPending();
   }
