@@ -18,6 +18,9 @@ class MediaEnvironment(BaseSettings):
     """The environment variables of media."""
 
     media_max_bytes: int = Field(20 * 1024 * 1024, ge=1, description="Largest upload, in bytes.")
+    media_max_recording_bytes: int = Field(
+        100 * 1024 * 1024, ge=1, description="Largest upload of a video or an audio file, in bytes."
+    )
     media_max_pixels: int = Field(50_000_000, ge=1, description="Largest image, in pixels.")
     media_storage: Literal["local", "s3"] = Field(
         "local",

@@ -18,7 +18,7 @@ from typing import Final
 def content_security_policy(
     *, frame_hosts: Sequence[str], image_origins: Sequence[str] = ()
 ) -> dict[str, list[str]]:
-    """Return the policy: everything from this site, plus images of a bucket and frames of allowed hosts."""
+    """Return the policy: everything from this site, plus media of a bucket and frames of allowed hosts."""
     policy = {
         "default-src": ["'self'"],
         "img-src": ["'self'", "data:", *image_origins],
@@ -27,6 +27,8 @@ def content_security_policy(
         "form-action": ["'self'"],
         "frame-ancestors": ["'none'"],
     }
+    if image_origins:
+        policy["media-src"] = ["'self'", *image_origins]
     if frame_hosts:
         policy["frame-src"] = ["'self'", *(f"https://{host}" for host in frame_hosts)]
     return policy

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import timedelta
 from io import BytesIO
 from typing import Final
@@ -26,6 +27,7 @@ from media.metadata import (
 )
 from media.models import Asset, ImageTheme, StoredFile, VariantWork
 from media.services.files import read_file, use_file
+from media.services.player import check_captions, set_poster
 from media.services.update import update_asset
 from media.services.variants import queue_variants
 from proofroom.archive.export import Export
@@ -40,7 +42,9 @@ from proofroom.core.json import JsonObject
 NAME: Final = "media"
 _BATCH: Final = 200
 _STEM: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
-_FILE: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}\.(?:jpg|png|webp|gif|avif|pdf)")
+_FILE: Final = re.compile(
+    r"[0-9a-f]{2}/[0-9a-f]{32}\.(?:jpg|png|webp|gif|avif|pdf|mp4|m4a|webm|weba|mp3|ogg|wav)"
+)
 _TIME_TO_FINISH: Final = timedelta(days=1)
 """Time the import may take before the sweep deletes its unused files."""
 
@@ -61,6 +65,8 @@ class MediaRow(ArchiveRow):
     dark: bool
     uploaded_by: str | None
     created_at: Moment
+    poster: Id | None = None
+    captions: dict[str, str] = {}
 
 
 class MediaArchive(ArchiveKind[MediaRow]):
@@ -98,6 +104,8 @@ class MediaArchive(ArchiveKind[MediaRow]):
                     "dark": bool(asset.dark_variants) or asset.pk in darkened,
                     "uploadedBy": export.person(asset.uploaded_by_id),
                     "createdAt": format_moment(asset.created_at),
+                    "poster": str(asset.poster) if asset.poster else None,
+                    "captions": _read_captions(asset),
                 }
 
     def match(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
@@ -130,6 +138,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
                         raise refused(NAME, row.filename, error) from error
 
     def write(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
+        posters: dict[UUID, str] = {}
         for part in batches(rows, _BATCH):
             here = Asset.objects.in_bulk([UUID(row.id) for row in part])
             made: list[Asset] = []
@@ -140,6 +149,8 @@ class MediaArchive(ArchiveKind[MediaRow]):
                         _bring_change(row, asset, job)
                     else:
                         made.append(_create(row, job))
+                        if row.poster:
+                            posters[made[-1].pk] = row.poster
             search.index_assets(made)
             outbox.record_all(
                 "media.uploaded",
@@ -149,6 +160,20 @@ class MediaArchive(ArchiveKind[MediaRow]):
                 ],
                 actor=job.actor,
             )
+        # A poster may follow the file that shows it.
+        there = Asset.objects.in_bulk([UUID(one) for one in posters.values()])
+        for id_, poster in posters.items():
+            if UUID(poster) in there:
+                set_poster(asset_id=id_, poster_id=poster, actor=job.actor)
+
+
+def _read_captions(asset: Asset) -> dict[str, str]:
+    """Return the WebVTT texts by language. Missing files are left out."""
+    found = {}
+    for locale, name in (asset.captions or {}).items():
+        with suppress(OSError), default_storage.open(name) as stored:
+            found[locale] = stored.read().decode()
+    return found
 
 
 def _words(asset: Asset) -> JsonObject:
@@ -183,7 +208,23 @@ def _store(row: MediaRow, job: ArchiveImport) -> Asset:
     file_store.put(name, cleaned.content)
     asset = Asset(id=UUID(row.id))
     use_file(asset, name, cleaned)
+    asset.captions = _store_captions(row, job) or None
     return asset
+
+
+def _store_captions(row: MediaRow, job: ArchiveImport) -> dict[str, str]:
+    """Store the captions of a recording, in languages that this site has, and return their names."""
+    known = {
+        locale: text for locale, text in row.captions.items() if locale in settings.CMS_ENV.locales
+    }
+    stored = {}
+    for locale, text in check_captions(known).items():
+        if text:
+            name = stored[locale] = file_store.new_name(".vtt")
+            file_store.reserve([name], _TIME_TO_FINISH)
+            job.on_failure.callback(file_store.discard, name)
+            file_store.put(name, text.encode())
+    return stored
 
 
 def _create(row: MediaRow, job: ArchiveImport) -> Asset:
@@ -215,7 +256,7 @@ def _create(row: MediaRow, job: ArchiveImport) -> Asset:
     if stored is None:
         StoredFile.objects.update_or_create(name=row.file, defaults={"asset": asset})
     else:
-        file_store.take([str(asset.file.name)], asset)
+        file_store.take([str(asset.file.name), *(asset.captions or {}).values()], asset)
         queue_variants(asset)
         if row.dark:
             queue_variants(asset, ImageTheme.DARK)

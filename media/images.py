@@ -40,14 +40,14 @@ _MAX_FRAME_AREAS: Final = 4
 """Maximum number of pixels of all frames of an animation, as a multiple of the limit for one image."""
 _AVIF: Final = re.compile(rb"....ftypavi[fs]", re.DOTALL)
 _ORIENTATION: Final = 0x0112
-_KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF or PDF"
+_KINDS: Final = "JPEG, PNG, WebP, GIF, AVIF, PDF, MP4, WebM, MP3, Ogg or WAV"
 
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """A cleaned file. `width` and `height` are in pixels as displayed, None for documents.
+    """A cleaned file. `width` and `height` are in pixels as displayed, None for documents and audio.
 
-    `digest` is the hash of the original file.
+    `digest` is the hash of the original file, `duration` that of a recording in seconds.
     """
 
     content: bytes
@@ -56,6 +56,7 @@ class Cleaned:
     width: int | None = None
     height: int | None = None
     digest: str = ""
+    duration: float | None = None
 
 
 def clean(content: bytes, *, max_pixels: int) -> Cleaned:

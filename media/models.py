@@ -29,6 +29,10 @@ class Asset(models.Model):
     point is in fractions of width and height from the left and top; None means the centre. `alt_text` is in the
     default language, `alt_texts` holds the others by language; pages ignore both if `is_decorative`. `digest`
     is the SHA-256 of the original file, empty for old files.
+
+    Videos and audio have `duration` in seconds. `captions` are names of WebVTT files by language. `poster` is the id
+    of the image that is shown before a video starts, and `poster_file` the name of its file, so that pages need not
+    look it up; an old name leads to the current file.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid4, editable=False)
@@ -47,6 +51,10 @@ class Asset(models.Model):
     alt_text = models.CharField(max_length=ALT_TEXT_MAX, blank=True, default="")
     alt_texts = models.JSONField(default=dict, blank=True)
     is_decorative = models.BooleanField(default=False)
+    duration = models.FloatField(null=True, blank=True)
+    poster = models.UUIDField(null=True, blank=True)
+    poster_file = models.CharField(max_length=300, blank=True, default="", db_default="")
+    captions = models.JSONField(null=True, blank=True)
     description = models.CharField(max_length=DESCRIPTION_MAX, blank=True, default="")
     categories = models.JSONField(default=list, blank=True)
     uploaded_by = models.ForeignKey(

@@ -12,6 +12,7 @@ from typing_extensions import TypedDict
 from media.image_sizes import IMAGE_SIZES
 from media.metadata import alt_of
 from media.models import Asset, AssetStatus
+from proofroom.core.i18n.languages import language_name
 from proofroom.core.json import JsonObject, format_time
 
 SIZES: Final = "(min-width: 44rem) 42rem, 100vw"
@@ -33,6 +34,21 @@ class SiteImage(TypedDict):
     sizes: str
     focal: str
     dark_srcset: str
+
+
+class SiteRecording(TypedDict):
+    """A video or audio file for a player. `captions` are (language, name of the language, URL), the page's first."""
+
+    url: str
+    mime: str
+    title: str
+    is_video: bool
+    width: int | None
+    height: int | None
+    duration: float | None
+    poster: str
+    captions: list[tuple[str, str, str]]
+    is_foreign: bool
 
 
 MediaStatus = Literal["processing", "ready", "failed"]
@@ -71,6 +87,18 @@ class Media(TypedDict):
     categories: list[str]
     width: Annotated[int, Field(ge=1)] | None
     height: Annotated[int, Field(ge=1)] | None
+    duration: Annotated[float, Field(ge=0, description="In seconds; of video and audio.")] | None
+    poster: (
+        Annotated[
+            str,
+            Field(
+                description="The image shown before a video starts.",
+                json_schema_extra={"format": "uuid"},
+            ),
+        ]
+        | None
+    )
+    captions: Annotated[dict[str, str], Field(description="URLs of the WebVTT files by language.")]
     focalPoint: FocalPoint | None
     createdAt: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
     updatedAt: Annotated[str, Field(json_schema_extra={"format": "date-time"})]
@@ -97,10 +125,50 @@ def present_asset(asset: Asset) -> Media:
         "categories": asset.categories,
         "width": asset.width,
         "height": asset.height,
+        "duration": asset.duration,
+        "poster": str(asset.poster) if asset.poster else None,
+        "captions": captions_of(asset),
         "focalPoint": focal_point(asset),
         "createdAt": format_time(asset.created_at),
         "updatedAt": format_time(asset.updated_at),
     }
+
+
+def captions_of(asset: Asset) -> dict[str, str]:
+    """Return the URLs of the captions by language."""
+    return {locale: url_of(name) for locale, name in sorted((asset.captions or {}).items())}
+
+
+def poster_url(asset: Asset) -> str:
+    return url_of(asset.poster_file) if asset.poster and asset.poster_file else ""
+
+
+def format_duration(seconds: float) -> str:
+    """Return the time as players show it, such as `3:07` or `1:02:45`."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+def site_recording(asset: Asset, locale: str = "") -> SiteRecording | None:
+    """Return an asset as played on a page in this language, or None if it is neither video nor audio."""
+    if not asset.mime.startswith(("video/", "audio/")):
+        return None
+    captions = sorted(captions_of(asset).items(), key=lambda one: (one[0] != locale, one[0]))
+    url = url_of(asset.file.name)
+    return SiteRecording(
+        url=url,
+        mime=asset.mime,
+        title=alt_of(asset, locale),
+        is_video=asset.mime.startswith("video/"),
+        width=asset.width,
+        height=asset.height,
+        duration=asset.duration,
+        poster=poster_url(asset),
+        captions=[(code, language_name(code), address) for code, address in captions],
+        is_foreign=not url.startswith("/"),
+    )
 
 
 def focal_point(asset: Asset) -> FocalPoint | None:
@@ -112,7 +180,7 @@ def focal_point(asset: Asset) -> FocalPoint | None:
 
 ASSET_COLUMNS: Final = (
     "file", "mime", "status", "width", "height", "variants", "dark_variants", "focal_x", "focal_y",
-    "alt_text", "alt_texts", "is_decorative",
+    "alt_text", "alt_texts", "is_decorative", "duration", "poster", "poster_file", "captions",
 )  # fmt: skip
 """Columns that `delivered_asset` and `site_image` need."""
 
@@ -126,6 +194,9 @@ def delivered_asset(asset: Asset, locale: str = "") -> JsonObject:
         "alt": alt_of(asset, locale),
         "width": asset.width,
         "height": asset.height,
+        "duration": asset.duration,
+        "poster": poster_url(asset) or None,
+        "captions": cast(JsonObject, captions_of(asset)),
         "variants": cast(JsonObject, _addresses(asset.variants) if is_ready else {}),
         "darkVariants": cast(JsonObject, _addresses(asset.dark_variants)),
         "focalPoint": cast("JsonObject | None", focal_point(asset)),

@@ -201,8 +201,14 @@ def filter_by_category(rows: QuerySet[Asset], category: str) -> QuerySet[Asset]:
     return rows.extra(where=[f"EXISTS ({listed})"], params=[category])  # noqa: S610
 
 
+RECORDINGS: Final = "video, audio"
+"""The type of videos and audio files, in filters."""
+
+
 def filter_by_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
-    """Return the assets of a type such as `image/png` or `image`, or all if it is empty."""
+    """Return the assets of a type such as `image/png`, `image` or `RECORDINGS`, or all if it is empty."""
+    if mime == RECORDINGS:
+        return rows.filter(Q(mime__startswith="video/") | Q(mime__startswith="audio/"))
     # PostgreSQL refuses queries for a text with NUL.
     if not mime or "\x00" in mime:
         return rows.none() if mime else rows

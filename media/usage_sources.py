@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal, TypeAlias, cast
 from uuid import UUID
 
 from django.db.models import QuerySet
+from django.urls import reverse
 from pydantic import Field
 from typing_extensions import TypedDict
 
@@ -56,6 +57,15 @@ Describe: TypeAlias = Callable[[Collection[UUID]], Mapping[UUID, UsageSource]]
 
 holder_lookups: ExtensionPoint[Describe] = ExtensionPoint()
 """Lookups by kind of holder."""
+
+
+def label_files(ids: Collection[UUID]) -> Mapping[UUID, UsageSource]:
+    """Return the names of files whose poster is an image."""
+    rows = Asset.objects.filter(pk__in=ids).values_list("pk", "filename")
+    return {
+        pk: UsageSource(title=name, address=reverse("admin:media_asset_change", args=[pk]))
+        for pk, name in rows
+    }
 
 
 def present_places(rows: Iterable[MediaReference], actor: Actor) -> list[MediaPlace]:

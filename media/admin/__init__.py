@@ -24,6 +24,7 @@ from media.admin.file_page import (
     crop_page,
     delete_page,
     edit_page,
+    player_page,
     replace_page,
     variants_page,
 )
@@ -134,6 +135,9 @@ class AssetAdmin(FormAdmin[Asset]):
                 "<uuid:object_id>/alt-text/<uuid:proposal_id>/",
                 site.admin_view(alt_text_page),
                 name="media_asset_alt_text",
+            ),
+            path(
+                "<uuid:object_id>/player/", site.admin_view(player_page), name="media_asset_player"
             ),
             path("<uuid:object_id>/crop/", site.admin_view(crop_page), name="media_asset_crop"),
             path(

@@ -10,12 +10,23 @@ from django.urls import reverse
 
 from media.metadata import alt_of
 from media.models import Asset, AssetStatus
-from media.presenters import url_of
+from media.presenters import format_duration, poster_url, url_of
+from media.queries import RECORDINGS
 from proofroom.core.json import JsonObject
 
 IMAGE: Final = "image"
 DOCUMENT: Final = "document"
-TYPES: Final = {IMAGE: "image", DOCUMENT: "application"}
+VIDEO: Final = "video"
+AUDIO: Final = "audio"
+RECORDING: Final = "recording"
+"""Videos and audio files together, for pickers."""
+TYPES: Final = {
+    IMAGE: "image",
+    DOCUMENT: "application",
+    VIDEO: "video",
+    AUDIO: "audio",
+    RECORDING: RECORDINGS,
+}
 """Kinds of files, with the start of their media types."""
 
 
@@ -30,7 +41,8 @@ class MediaChoice:
 
     @property
     def kind(self) -> str:
-        return IMAGE if self.asset.mime.startswith("image/") else DOCUMENT
+        start = self.asset.mime.partition("/")[0]
+        return start if start in (IMAGE, VIDEO, AUDIO) else DOCUMENT
 
     @property
     def lacks_alt(self) -> bool:
@@ -43,13 +55,18 @@ class MediaChoice:
     @property
     def type(self) -> str:
         """Usual name of the type, such as `PNG` or `PDF`."""
-        return self.asset.mime.rpartition("/")[2].upper()
+        name = self.asset.mime.rpartition("/")[2].upper()
+        return {"MPEG": "MP3"}.get(name, name)
 
     @property
     def extent(self) -> str:
-        if not (self.asset.width and self.asset.height):
-            return ""
-        return f"{self.asset.width}\u00a0×\u00a0{self.asset.height}"
+        """Return pixels and duration, as far as the file has them."""
+        parts = []
+        if self.asset.duration is not None:
+            parts.append(format_duration(self.asset.duration))
+        if self.asset.width and self.asset.height:
+            parts.append(f"{self.asset.width}\u00a0×\u00a0{self.asset.height}")
+        return " · ".join(parts)
 
     def as_json(self) -> JsonObject:
         """Return the data with the names that the scripts use."""
@@ -79,7 +96,9 @@ def choice_of(asset: Asset, language: str = "") -> MediaChoice:
 
 
 def thumbnail_of(asset: Asset) -> str:
-    """Return the URL of the smallest image, or an empty string for other files."""
+    """Return the URL of the smallest image or of the poster, or an empty string for other files."""
+    if asset.poster_file:
+        return poster_url(asset)
     if not asset.mime.startswith("image/"):
         return ""
     name = asset.variants.get("small") if asset.status == AssetStatus.READY else None

@@ -25,9 +25,10 @@ from django.utils.translation import gettext as _
 
 from media.admin.file_choice import choice_of
 from media.admin.file_forms import CropForm, DeleteForm, EditForm, ReplaceFileForm, initial_of
+from media.admin.player_form import PlayerForm
 from media.image_sizes import IMAGE_SIZES
 from media.models import AltTextState, Asset, AssetStatus, ImageTheme
-from media.presenters import site_image, url_of
+from media.presenters import format_duration, site_image, site_recording, url_of
 from media.scopes import visible_assets
 from media.services.alt_text_proposals import (
     accept_alt_text,
@@ -37,6 +38,7 @@ from media.services.alt_text_proposals import (
 )
 from media.services.crop import crop_image
 from media.services.files import delete_asset, replace_file
+from media.services.player import is_recording
 from media.services.update import update_asset
 from media.services.variants import dark_status, request_variants
 from media.usage_sources import places_of
@@ -132,6 +134,8 @@ def file_page_context(asset: Asset, actor: Actor) -> dict[str, Any]:
         "asset": asset,
         "choice": choice_of(asset),
         "image": image,
+        "recording": site_recording(asset),
+        "duration": format_duration(asset.duration) if asset.duration is not None else "",
         "url": url_of(asset.file.name),
         "kilobytes": f"{max(1, round(asset.size / 1000)):,} kB",
         "ratio": ratio,
@@ -196,6 +200,21 @@ def replace_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
         return HttpResponseRedirect(address(asset))
     asset.refresh_from_db()
     return _page(request, asset, replacing=form)
+
+
+@service_errors_as_http
+def player_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
+    """Save the poster and the captions of a video or audio file."""
+    require(request, "media.edit")
+    asset = _find(request, object_id)
+    if request.method != "POST" or not is_recording(asset):
+        return HttpResponseRedirect(address(asset))
+    form = PlayerForm(request.POST, request.FILES, asset=asset, actor=actor_of(request))
+    if save_form(form, form.save) and not form.errors:
+        messages.success(request, _("Saved %(name)s.") % {"name": asset})
+        return HttpResponseRedirect(f"{address(asset)}#player")
+    asset.refresh_from_db()
+    return _page(request, asset, player=form)
 
 
 @service_errors_as_http
@@ -286,21 +305,32 @@ def _page(
     edit: Form | None = None,
     replacing: Form | None = None,
     cropping: Form | None = None,
+    player: Form | None = None,
 ) -> TemplateResponse:
     form = edit or EditForm(initial=initial_of(asset))
     context: dict[str, Any] = {
         **file_page_context(asset, actor_of(request)),
         "replacing": replacing or ReplaceFileForm(),
         "cropping": cropping or CropForm(),
+        "player": player or _player_form(asset, actor_of(request)),
         "may_edit": may(request, "media.edit"),
         "may_delete": may(request, "media.delete"),
         "may_upload": may(request, "media.upload"),
     }
-    title = _("Image") if context["image"] else _("File")
+    titles = {"image": _("Image"), "video": _("Video"), "audio": _("Audio file")}
+    title = titles.get(asset.mime.partition("/")[0], _("File"))
     page = form_page(request, "admin/media/asset.html", Asset, context, title=title, form=form)
-    if any(one is not None and one.is_bound and one.errors for one in (replacing, cropping)):
+    if any(
+        one is not None and one.is_bound and one.errors for one in (replacing, cropping, player)
+    ):
         page.status_code = 422
     return page
+
+
+def _player_form(asset: Asset, actor: Actor) -> PlayerForm | None:
+    if not is_recording(asset) or not actor.can("media.edit"):
+        return None
+    return PlayerForm(asset=asset, actor=actor)
 
 
 def _find(request: HttpRequest, id_: UUID | str) -> Asset:

@@ -51,7 +51,13 @@ class FileTypeFilter(ValueFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Choices:
         each = [(f"image/{kind}", kind.upper()) for kind in _KINDS]
-        return [("image", _("Images")), ("application/pdf", "PDF"), *each]
+        return [
+            ("image", _("Images")),
+            ("video", _("Videos")),
+            ("audio", _("Audio")),
+            ("application/pdf", "PDF"),
+            *each,
+        ]
 
     def narrowed(self, rows: QuerySet[Asset], value: str) -> QuerySet[Asset]:
         return filter_by_type(rows, value)

@@ -10,7 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from media.admin.file_choice import TYPES, choice_of
-from media.admin.upload_forms import KINDS
+from media.admin.upload_forms import IMAGE_KINDS, KINDS, RECORDING_KINDS
 from media.admin.uploads import upload_limits
 from media.models import Asset
 from media.queries import category_counts, list_assets
@@ -21,6 +21,7 @@ from proofroom.core.i18n.languages import language_name
 PER_PAGE: Final = 24
 _MAX_PAGES: Final = 10_000
 _MAX_WORD_LENGTH: Final = 200
+_ACCEPTS: Final = {"image": IMAGE_KINDS, "recording": RECORDING_KINDS}
 _ORDERS: Final = ("-createdAt", "filename", "-size")
 
 
@@ -64,7 +65,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
         "is_narrowed": bool(wanted["q"] or wanted["category"] or kind),
         "is_fragment": "X-Fragment" in request.headers,
         "language_name": language_name(wanted["language"] or settings.CMS_ENV.default_locale),
-        "accept": KINDS if kind != "image" else KINDS.replace(",application/pdf", ""),
+        "accept": _ACCEPTS.get(kind, KINDS),
         "may_upload": may(request, "media.upload"),
         "may_edit": may(request, "media.edit"),
     }

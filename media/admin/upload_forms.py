@@ -10,7 +10,12 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 MOST_FILES = 20
-KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif,application/pdf"
+IMAGE_KINDS = "image/jpeg,image/png,image/webp,image/gif,image/avif"
+RECORDING_KINDS = (
+    "video/mp4,video/webm,video/quicktime,"
+    "audio/mpeg,audio/mp4,audio/x-m4a,audio/ogg,audio/wav,audio/webm"
+)
+KINDS = f"{IMAGE_KINDS},application/pdf,{RECORDING_KINDS}"
 
 
 class CategoriesField(forms.CharField):
@@ -71,7 +76,10 @@ class UploadForm(DescriptionForm):
         max_length=1000,
         help_text=format_lazy(
             "{most} {camera} {words}",
-            most=gettext_lazy("Up to 20 files: JPEG, PNG, WebP, GIF, AVIF or PDF."),
+            most=gettext_lazy(
+                "Up to 20 files: images (JPEG, PNG, WebP, GIF, AVIF), PDF, videos (MP4, WebM) "
+                "or audio (MP3, M4A, Ogg, WAV)."
+            ),
             camera=gettext_lazy("Camera data, such as location, is removed."),
             words=gettext_lazy("For several files, add alt text on each file’s page."),
         ),

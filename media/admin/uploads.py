@@ -28,8 +28,16 @@ _YES: Final = "1"
 
 def upload_limits() -> dict[str, str]:
     """Return the limits for uploads, checked in the browser before a file is sent."""
-    most = settings.CMS_ENV.media_max_bytes
-    return {"upload_bytes": str(most), "upload_limit": f"{most / 1024 / 1024:g}"}
+    most, recording = (
+        settings.CMS_ENV.media_max_bytes,
+        settings.CMS_ENV.media_max_recording_bytes,
+    )
+    return {
+        "upload_bytes": str(most),
+        "upload_limit": f"{most / 1024 / 1024:g}",
+        "recording_bytes": str(recording),
+        "recording_limit": f"{recording / 1024 / 1024:g}",
+    }
 
 
 def _answers_json(view: Callable[..., JsonResponse]) -> Callable[..., HttpResponseBase]:

@@ -13,12 +13,13 @@ from rest_framework.response import Response
 from media import queries, usage_sources
 from media.metadata import CATEGORIES_MAX
 from media.models import AssetStatus
-from media.presenters import Media, present_asset
+from media.presenters import Media, captions_of, present_asset
 from media.services.files import delete_asset
+from media.services.player import check_captions, set_captions, set_poster
 from media.services.update import find_asset, update_asset
 from media.services.variants import request_variants
 from proofroom.core.api.answer import Answer, described, list_of
-from proofroom.core.api.body import Body, Words, read_body
+from proofroom.core.api.body import Body, Id, Words, read_body
 from proofroom.core.api.pagination import page_of
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.query import BooleanText, parse_boolean, read_query
@@ -88,8 +89,18 @@ class MediaChanges(Body):
     description: Words | None = Field(None, max_length=8000)
     categories: list[Words] | None = Field(None, max_length=CATEGORIES_MAX)
     focal_point: FocalPointChange | None = Field(None, description="Null means the centre.")
+    poster: Id | None = Field(
+        None, description="The image shown before a video or audio file starts. Null removes it."
+    )
+    captions: dict[str, Words | None] | None = Field(
+        None,
+        max_length=50,
+        description="WebVTT texts by language, which replace those of these languages; null or an empty text "
+        "removes one. The URL of a GET response leaves it unchanged.",
+    )
     ignored_keys: ClassVar[frozenset[str]] = frozenset(
-        Media.__annotations__.keys() - {"alt_text", "description", "categories", "focalPoint"}
+        Media.__annotations__.keys()
+        - {"alt_text", "description", "categories", "focalPoint", "poster", "captions"}
     )
 
 
@@ -179,6 +190,14 @@ class AssetViewSet(ApiViewSet):
         """Change the metadata of a file; pages show it immediately."""
         body = read_body(request, MediaChanges)
         point = body.focal_point
+        present = captions_of(find_asset(media_id, self.actor)) if body.captions else {}
+        captions = {
+            locale: text or ""
+            for locale, text in (body.captions or {}).items()
+            if not text or text != present.get(locale)
+        }
+        # Checked first, so that wrong captions change nothing else.
+        check_captions(captions)
         asset = update_asset(
             asset_id=media_id,
             actor=self.actor,
@@ -189,6 +208,10 @@ class AssetViewSet(ApiViewSet):
             if "focal_point" in body.model_fields_set
             else ...,
         )
+        if "poster" in body.model_fields_set:
+            asset = set_poster(asset_id=media_id, poster_id=body.poster, actor=self.actor)
+        if captions:
+            asset = set_captions(asset_id=media_id, captions=captions, actor=self.actor)
         return Response(present_asset(asset))
 
     @extend_schema(request=VariantsAsked, responses={202: described(Media)})

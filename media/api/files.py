@@ -15,7 +15,7 @@ from rest_framework.response import Response
 
 from media.api.assets import PATHS
 from media.presenters import Media, present_asset
-from media.services.files import TooLarge, replace_file, store_image
+from media.services.files import replace_file, store_image, too_large_error
 from media.services.update import find_asset
 from proofroom.core.api.answer import described
 from proofroom.core.api.body import body_length
@@ -32,7 +32,8 @@ _MAX_TEXT_LENGTH: Final = 20_000
 _FILE: Final = {
     "type": "string",
     "format": "binary",
-    "description": "JPEG, PNG, WebP, GIF, AVIF or PDF by its content, up to `MEDIA_MAX_BYTES` (20 MB).",
+    "description": "JPEG, PNG, WebP, GIF, AVIF or PDF by its content, up to `MEDIA_MAX_BYTES` (20 MB), or MP4, WebM, "
+    "MP3, Ogg or WAV, up to `MEDIA_MAX_RECORDING_BYTES` (100 MB).",
 }
 UPLOAD: Final[dict[str, Any]] = {
     "multipart/form-data": {
@@ -117,11 +118,10 @@ class FileViewSet(ApiViewSet):
 
 def _read_file(request: Request, also: tuple[str, ...] = ()) -> UploadedFile[bytes]:
     """Return the single file of a body that may otherwise only have the fields in `also`."""
-    most = settings.CMS_ENV.media_max_bytes
+    env = settings.CMS_ENV
+    most = max(env.media_max_bytes, env.media_max_recording_bytes)
     if body_length(request) > most + _MAX_BYTES_BESIDE:
-        raise TooLarge(
-            f"The file is larger than {most / 1024 / 1024:g} MB.", details={"file": ["too large"]}
-        )
+        raise too_large_error(most)
     data = request.data
     for name in (*data, *request.FILES):
         if name != "file" and (name not in also or name in request.FILES):

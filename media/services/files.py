@@ -24,7 +24,14 @@ from media.metadata import (
     clean_filename,
 )
 from media.models import Asset, AssetStatus, ImageTheme, StoredFile
+from media.recordings import (
+    Recording,
+    UnplayableFormat,
+    looks_like_recording,
+    read_recording,
+)
 from media.scopes import visible_assets
+from media.services.player import forget_poster
 from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
 from media.usage_sources import places_of
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
 _PDF: Final = b"%PDF-"
 _PDF_END: Final = b"%%EOF"
+_HEAD: Final = 64
+"""Bytes that tell the kind of a file."""
 _PDF_TAIL: Final = 4096
 """Number of bytes at the end of a PDF that must contain its end marker."""
 
@@ -75,9 +84,9 @@ def store_image(
     is_image_only: bool = False,
     actor: Actor,
 ) -> Asset:
-    """Store a file (JPEG, PNG, WebP, GIF, AVIF or PDF by its content); workers make its variants.
+    """Store an image, PDF, video or audio file, recognized by its content; workers make the variants of images.
 
-    `alt_texts` holds languages other than the default; `is_image_only` refuses PDF files. Agents may store
+    `alt_texts` holds languages other than the default; `is_image_only` refuses other files. Agents may store
     generated images, so endpoints for uploads must require a person themselves. Must not be called in a
     transaction. Raises `NotAllowed`, `TooLarge` (413), `StorageFailed` (503), `RuleViolation` by field and,
     with `is_new_only`, `DuplicateFile`; then no file is left.
@@ -119,19 +128,17 @@ def read_file(
     from media.images import Cleaned, clean, damaged_image_error
 
     env = settings.CMS_ENV
-    # One byte more than allowed is enough to detect a file that is too large.
-    content = file.read(env.media_max_bytes + 1)
-    if len(content) > env.media_max_bytes:
-        raise TooLarge(
-            _("The file is larger than %(media_max_bytes)s MB.")
-            % {"media_max_bytes": f"{env.media_max_bytes / 1024 / 1024:g}"},
-            details={"file": [_("too large")]},
-        )
-    if not content:
+    head = file.read(_HEAD)
+    if not head:
         raise invalid("file", _("The file is empty."))
-    is_document = content.startswith(_PDF)
-    if is_document and is_image_only:
+    is_document, is_recording = head.startswith(_PDF), looks_like_recording(head)
+    if is_image_only and (is_document or is_recording):
         raise invalid("file", _("This file is not an image."), code="media_type")
+    most = env.media_max_recording_bytes if is_recording else env.media_max_bytes
+    # One byte more than allowed is enough to detect a file that is too large.
+    content = head + file.read(max(0, most + 1 - len(head)))
+    if len(content) > most:
+        raise too_large_error(most)
     digest = sha256(content).hexdigest()
     if new_to is not None:
         _refuse_known(digest, new_to)
@@ -139,7 +146,48 @@ def read_file(
         if _PDF_END not in content[-_PDF_TAIL:]:
             raise damaged_image_error()
         return Cleaned(content, "application/pdf", ".pdf", digest=digest)
+    if is_recording:
+        found = _read_recording(content)
+        return Cleaned(
+            found.content,
+            found.mime,
+            found.suffix,
+            found.width,
+            found.height,
+            digest,
+            found.duration,
+        )
     return replace(clean(content, max_pixels=env.media_max_pixels), digest=digest)
+
+
+def _read_recording(content: bytes) -> Recording:
+    from media.images import damaged_image_error
+
+    try:
+        found = read_recording(content)
+    except UnplayableFormat as error:
+        raise invalid(
+            "file",
+            _(
+                "Browsers do not play this format (%(format)s). Convert it to MP4 with H.264, "
+                "or to MP3."
+            )
+            % {"format": str(error)[:60]},
+            code="media_type",
+        ) from error
+    except ValueError as error:
+        raise damaged_image_error() from error
+    if found is None:
+        raise damaged_image_error()
+    return found
+
+
+def too_large_error(most: int) -> TooLarge:
+    return TooLarge(
+        _("The file is larger than %(media_max_bytes)s MB.")
+        % {"media_max_bytes": f"{most / 1024 / 1024:g}"},
+        details={"file": [_("too large")]},
+    )
 
 
 def _refuse_known(digest: str, actor: Actor) -> None:
@@ -166,6 +214,7 @@ def use_file(asset: Asset, name: str, cleaned: Cleaned) -> None:
     asset.digest = cleaned.digest
     asset.width = cleaned.width
     asset.height = cleaned.height
+    asset.duration = cleaned.duration
     asset.variants = file_store.planned_variants(name) if is_image else {}
     asset.dark_variants = {}
     asset.status = AssetStatus.PROCESSING if is_image else AssetStatus.READY
@@ -192,6 +241,8 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
         before, is_dark = asset.filename, bool(asset.dark_variants)
         is_dark = is_dark or asset.works.filter(theme=ImageTheme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
+        # Captions and poster stay, like the texts.
+        in_use = in_use.exclude(name__in=(asset.captions or {}).values())
         file_store.release_files(
             [*in_use.values_list("name", flat=True)], timezone.now() + OLD_FILE_LIFETIME
         )
@@ -232,5 +283,6 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     files.filter(is_deleted=True).delete()
     file_store.release_files([*files.values_list("name", flat=True)], timezone.now())
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
+    forget_poster(asset)
     asset.delete()
     outbox.record("media.deleted", actor=actor, payload=payload)

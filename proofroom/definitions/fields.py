@@ -368,9 +368,16 @@ def Link(*, default: str = "", translatable: bool = True, label: str = "", help:
     return _field("link", translatable, label, help, default=default, max_length=URL_MAX)
 
 
-def MediaField(*, translatable: bool = False, label: str = "", help: str = "") -> Any:
-    """Define a field for the id of a media item, `str | None`."""
-    return _reference("media", False, translatable, label, help, {})
+def MediaField(
+    *,
+    translatable: bool = False,
+    label: str = "",
+    help: str = "",
+    accepts: Literal["image", "recording"] = "image",
+) -> Any:
+    """Define a field for the id of a media item, `str | None`. `recording` is a video or an audio file."""
+    extra = {"accepts": accepts} if accepts != "image" else {}
+    return _reference("media", False, translatable, label, help, extra)
 
 
 def Icon(*, default: str = "", translatable: bool = False, label: str = "", help: str = "") -> Any:

@@ -201,6 +201,11 @@ def picture(context: Mapping[str, object], id_: Json) -> Mapping[str, object] | 
     return shown(context.get("media"), id_)
 
 
+def recording(context: Mapping[str, object], id_: Json) -> Mapping[str, object] | None:
+    """Return the video or audio file for templates; None if it was deleted, or is of another type."""
+    return shown(getattr(context.get("media"), "recordings", {}), id_)
+
+
 def shown(media: object, id_: Json) -> Mapping[str, object] | None:
     """Return the image from a mapping of images by id; None if it was deleted."""
     found = media.get(id_) if isinstance(media, Mapping) and isinstance(id_, str) else None

@@ -47,7 +47,7 @@ from content.store.post_queries import (
     published_posts,
 )
 from media.models import Asset
-from media.presenters import SiteImage, site_image
+from media.presenters import SiteImage, SiteRecording, site_image, site_recording
 from media.queries import load_assets_by_name
 from proofroom.core.caching.answer_cache import answers
 from proofroom.core.caching.content_memo import content_key
@@ -360,17 +360,28 @@ _COUNTS: Final = CompiledQuery(count_by_locale)
 _COUNTS_OF_TERM: Final = CompiledQuery(count_of_term_by_locale)
 
 
-def images(keys: Iterable[str], locale: str) -> dict[str, SiteImage]:
-    """Return the images of these ids and file names, for pages in this language. One query, none without keys."""
+class SiteFiles(dict[str, SiteImage]):
+    """The images of a page by id and file name, and beside them its videos and audio files."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recordings: dict[str, SiteRecording] = {}
+
+
+def images(keys: Iterable[str], locale: str) -> SiteFiles:
+    """Return the files of these ids and names, for pages in this language. One query, none without keys."""
     wanted = set(keys)
     names = {key for key in wanted if "/" in key}
     found = load_assets_by_name(wanted - names, names)
     assets = [*found.by_id.values(), *found.by_name.values()]
     depend_on(*(tag_of_media(asset.pk) for asset in assets))
-    shown = {
-        key: site_image(asset, locale) for key, asset in {**found.by_id, **found.by_name}.items()
-    }
-    return {key: image for key, image in shown.items() if image is not None}
+    shown = SiteFiles()
+    for key, asset in {**found.by_id, **found.by_name}.items():
+        if (image := site_image(asset, locale)) is not None:
+            shown[key] = image
+        elif (recording := site_recording(asset, locale)) is not None:
+            shown.recordings[key] = recording
+    return shown
 
 
 @dataclass(frozen=True, slots=True)

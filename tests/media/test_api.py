@@ -159,7 +159,7 @@ class _Unread:
 
 def test_a_body_beyond_the_limit_is_refused_before_it_is_read():
     client = ApiClient("editor")
-    length = settings.CMS_ENV.media_max_bytes + 1024 * 1024
+    length = settings.CMS_ENV.media_max_recording_bytes + 1024 * 1024
 
     response = client.generic(
         "POST",

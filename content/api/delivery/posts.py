@@ -72,6 +72,9 @@ class DeliveredMediaAnswer(TypedDict):
     alt: str
     width: Annotated[int, Field(ge=1)] | None
     height: Annotated[int, Field(ge=1)] | None
+    duration: Annotated[float, Field(ge=0, description="In seconds; of video and audio.")] | None
+    poster: Annotated[str | None, Field(description="URL of the image before a video starts.")]
+    captions: Annotated[dict[str, str], Field(description="URLs of the WebVTT files by language.")]
     variants: Variants
     darkVariants: Variants
     focalPoint: FocalPoint | None

@@ -65,6 +65,7 @@ class Control:
     document: str = ""
     is_written: bool = False
     among: str = ""
+    accepts: str = ""
     creatable: Sequence[tuple[str, str]] = ()
     default: str | None = None
     now: str = ""
@@ -141,6 +142,7 @@ def control_of(
         typed,
         form_field.max_length,
         is_multiple=form_field.is_list or form_field.kind == PEOPLE,
+        accepts=form_field.accepts,
         errors=with_label(label, name, errors.get(name, ())),
     )
     if form_field.kind == "richtext" and isinstance(typed, dict):

@@ -55,7 +55,7 @@ PICKED: Final = REFERENCES | {"terms", "form-reference", PEOPLE}
 class EditorField:
     """One field of a form. `nested` are the fields of an object or of each item of a repeater.
 
-    `among` is the post type or taxonomy that a reference is limited to, if any.
+    `among` is the post type or taxonomy that a reference is limited to, `accepts` the kind of files, if any.
     """
 
     name: str
@@ -67,6 +67,7 @@ class EditorField:
     is_nullable: bool = False
     max_length: int | None = None
     among: str = ""
+    accepts: str = ""
     min_items: int = 0
     max_items: int | None = None
     nested: tuple[EditorField, ...] = ()
@@ -101,6 +102,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
                 is_nullable=isinstance(types, list) and "null" in types,
                 max_length=cast("int | None", node.get("maxLength")),
                 among=str(node.get("postType") or node.get("taxonomy") or ""),
+                accepts=str(node.get("accepts") or ""),
                 min_items=cast("int", node.get("minItems") or 0),
                 max_items=cast("int | None", node.get("maxItems")),
                 nested=_fields(prop.nested, inner) if prop.nested else (),

@@ -45,7 +45,7 @@ export function startMediaList(list, { itemsOf, append }) {
 
   button.hidden = false;
   button.addEventListener("click", async () => {
-    const files = await pickSeveral({ kind: "image", language: pageData("locale"), most: Math.max(1, room()) });
+    const files = await pickSeveral({ kind: list.querySelector(":scope > template[data-blank]").content.querySelector(FIELD).dataset.accepts || "image", language: pageData("locale"), most: Math.max(1, room()) });
     add(files);
   });
 

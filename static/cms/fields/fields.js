@@ -70,7 +70,7 @@ class MediaField {
 
   async choose() {
     const { pickMedia } = await import("../media/picker.js");
-    const file = await pickMedia({ kind: "image", language: pageData("locale") });
+    const file = await pickMedia({ kind: this.select.dataset.accepts || "image", language: pageData("locale") });
     if (file) this.set(file);
     this.part("choose").focus();
   }

@@ -214,3 +214,14 @@ function onKey(event) {
   else return;
   event.preventDefault();
 }
+
+// The poster is chosen in the picker instead of a list of names.
+const poster = document.querySelector("[data-poster]");
+const choosePoster = document.querySelector("[data-choose-poster]");
+choosePoster?.addEventListener("click", async () => {
+  const { pickMedia } = await import("./picker.js");
+  const file = await pickMedia({ kind: "image" });
+  if (!file) return;
+  if (![...poster.options].some(({ value }) => value === file.id)) poster.add(new Option(file.title, file.id));
+  poster.value = file.id;
+});

@@ -195,7 +195,8 @@ class Picker {
       row.append(tile);
       list.prepend(row);
     }
-    if (!this.kind || this.kind === file.kind) this.choose(tile, { isMore: true });
+    const fits = !this.kind || this.kind === file.kind || (this.kind === "recording" && ["video", "audio"].includes(file.kind));
+    if (fits) this.choose(tile, { isMore: true });
   }
 
   /** Choose a file and show it. Where several can be chosen, `isMore` keeps the others, `isRange` adds those between. */

@@ -29,6 +29,8 @@ export function uploads(section, { onStored = () => {}, onUse, takesExisting = f
     startPending();
   }
 
+  const isTooLarge = (file) => file.size > Number(isRecording(file) ? words.mostRecording : words.most);
+
   function itemFor(file) {
     const row = template.content.firstElementChild.cloneNode(true);
     const item = { file, row, state: "waiting", again: false };
@@ -42,7 +44,7 @@ export function uploads(section, { onStored = () => {}, onUse, takesExisting = f
     part("use-there").addEventListener("click", () => onUse?.(item.there));
     list.append(row);
     show(item, "waiting", words.waiting);
-    if (file.size > Number(words.most)) show(item, "failed", words.tooLarge);
+    if (isTooLarge(file)) show(item, "failed", isRecording(file) ? words.tooLargeRecording : words.tooLarge);
     return item;
   }
 
@@ -123,7 +125,7 @@ export function uploads(section, { onStored = () => {}, onUse, takesExisting = f
     item.row.dataset.is = state;
     const visible = {
       cancel: state === "waiting" || state === "sending",
-      again: (state === "failed" && item.file.size <= Number(words.most)) || state === "cancelled",
+      again: (state === "failed" && !isTooLarge(item.file)) || state === "cancelled",
       anyway: state === "there",
       "use-there": state === "there" && Boolean(onUse),
       open: !onUse && (state === "done" || state === "there"),
@@ -170,6 +172,8 @@ export function uploads(section, { onStored = () => {}, onUse, takesExisting = f
   return { add };
 }
 
+// The browser knows the type by the name only. The server checks the content.
+const isRecording = (file) => /^(?:video|audio)\//.test(file.type);
 const isOver = (state) => state !== "waiting" && state !== "sending";
 
 function read(text) {
