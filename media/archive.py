@@ -45,6 +45,7 @@ _STEM: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}")
 _FILE: Final = re.compile(
     r"[0-9a-f]{2}/[0-9a-f]{32}\.(?:jpg|png|webp|gif|avif|pdf|mp4|m4a|webm|weba|mp3|ogg|wav)"
 )
+_CAPTIONS: Final = re.compile(r"[0-9a-f]{2}/[0-9a-f]{32}\.vtt")
 _TIME_TO_FINISH: Final = timedelta(days=1)
 """Time the import may take before the sweep deletes its unused files."""
 
@@ -66,7 +67,8 @@ class MediaRow(ArchiveRow):
     uploaded_by: str | None
     created_at: Moment
     poster: Id | None = None
-    captions: dict[str, str] = {}
+    captions: dict[str, str] = Field(default_factory=dict)
+    caption_files: dict[str, str] = Field(default_factory=dict)
 
 
 class MediaArchive(ArchiveKind[MediaRow]):
@@ -106,6 +108,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
                     "createdAt": format_moment(asset.created_at),
                     "poster": str(asset.poster) if asset.poster else None,
                     "captions": _read_captions(asset),
+                    "captionFiles": asset.captions or {},
                 }
 
     def match(self, rows: Iterator[MediaRow], job: ArchiveImport) -> None:
@@ -220,7 +223,11 @@ def _store_captions(row: MediaRow, job: ArchiveImport) -> dict[str, str]:
     stored = {}
     for locale, text in check_captions(known).items():
         if text:
-            name = stored[locale] = file_store.new_name(".vtt")
+            name = row.caption_files.get(locale, "")
+            is_used = StoredFile.objects.filter(name=name).exists()
+            if is_used or not _CAPTIONS.fullmatch(name):
+                name = file_store.new_name(".vtt")
+            stored[locale] = name
             file_store.reserve([name], _TIME_TO_FINISH)
             job.on_failure.callback(file_store.discard, name)
             file_store.put(name, text.encode())

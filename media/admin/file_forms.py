@@ -51,10 +51,17 @@ class EditForm(DescriptionForm):
         gettext_lazy("Focal point from top, in %"), gettext_lazy("Leave both blank for the centre.")
     )
 
-    def __init__(self, *args: Any, **more: Any) -> None:
+    def __init__(self, *args: Any, is_recording: bool = False, **more: Any) -> None:
         super().__init__(*args, **more)
         env, languages = settings.CMS_ENV, other_languages()
         named = _("Alt text (%(language)s)")
+        if is_recording:
+            # The name of the player. What only images have is not asked for.
+            named = _("Title (%(language)s)")
+            self.fields["alt_text"].label = _("Title")
+            self.fields["alt_text"].help_text = _("Screen readers name the player by it.")
+            for name in ("is_decorative", "focal_x", "focal_y"):
+                del self.fields[name]
         if languages:
             own = language_name(env.default_locale)
             self.fields["alt_text"].label = named % {"language": own}
@@ -80,7 +87,9 @@ class EditForm(DescriptionForm):
         point: FocalPoint | None = None
         if across is not None and down is not None:
             point = (across / 100, down / 100)
-        return self._collect_values(self._only_changed({**cleaned, "focal_point": point}))
+        if "focal_x" in self.fields:
+            cleaned["focal_point"] = point
+        return self._collect_values(self._only_changed(cleaned))
 
     def _collect_values(self, cleaned: dict[str, Any]) -> dict[str, Any]:
         texts = {

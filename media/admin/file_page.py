@@ -171,7 +171,11 @@ def address(asset: Asset, page: str = "change") -> str:
 def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     require(request, "media.view")
     asset = _find(request, object_id)
-    form = EditForm(request.POST if request.method == "POST" else None, initial=initial_of(asset))
+    form = EditForm(
+        request.POST if request.method == "POST" else None,
+        initial=initial_of(asset),
+        is_recording=is_recording(asset),
+    )
 
     def save() -> object:
         return update_asset(asset_id=asset.pk, actor=actor_of(request), **form.cleaned_data)
@@ -307,7 +311,7 @@ def _page(
     cropping: Form | None = None,
     player: Form | None = None,
 ) -> TemplateResponse:
-    form = edit or EditForm(initial=initial_of(asset))
+    form = edit or EditForm(initial=initial_of(asset), is_recording=is_recording(asset))
     context: dict[str, Any] = {
         **file_page_context(asset, actor_of(request)),
         "replacing": replacing or ReplaceFileForm(),

@@ -14,6 +14,7 @@ from content.document.post_fields import POST_FIELDS
 from content.models import Layer, Post, Provenance, Revision
 from content.modules.module_groups import create_group
 from media.models import Asset
+from media.services.player import set_captions, set_poster
 from proofroom.shared_content.models import SharedProposal
 from proofroom.shared_content.proposals import propose_change
 from proofroom.taxonomies.models import Term
@@ -24,6 +25,8 @@ from proofroom_apps.menus.shared_kind import MenuKind
 from seo.models import Redirect
 from tests import make
 from tests.archive import site
+from tests.media.pictures import store
+from tests.media.recordings import VTT, mp4
 
 pytestmark = pytest.mark.django_db
 
@@ -261,6 +264,9 @@ def fill_everything() -> None:
         focal_y=0.75,
     )
     Asset.objects.filter(pk=make.image("line.png").pk).update(is_decorative=True)
+    film, poster = store(mp4(), "film.mp4"), make.image("poster.png")
+    set_poster(asset_id=film.pk, poster_id=poster.pk, actor=admin)
+    set_captions(asset_id=film.pk, captions={"en": VTT}, actor=admin)
     for name, above in (("Drinks", None), ("Espresso", "Drinks")):
         parent_id = str(Term.objects.get(name=above).pk) if above else None
         create_term(

@@ -72,6 +72,9 @@ def test_an_upload_answers_the_names_of_the_contract():
         "categories": ["a", "b"],
         "width": 900,
         "height": 300,
+        "duration": None,
+        "poster": None,
+        "captions": {},
         "focalPoint": None,
         "createdAt": found["createdAt"],
         "updatedAt": found["updatedAt"],
@@ -332,6 +335,9 @@ def test_frontends_get_the_files_of_a_post_with_their_addresses():
             "height": 10,
             "variants": {},
             "darkVariants": {},
+            "duration": None,
+            "poster": None,
+            "captions": {},
             "focalPoint": None,
         }
     }

@@ -292,6 +292,9 @@ def test_the_library_shows_duration_and_poster_and_saves_them(client: Any) -> No
     ).content.decode()
     assert "film.mp4" in picked
     assert "cup.png" not in picked
+    own = reverse("admin:media_asset_change", args=[video.pk])
+    assert client.post(own, {"alt_text": "How to brew", "categories": ""}).status_code == 302
+    assert Asset.objects.get(pk=video.pk).alt_text == "How to brew"
     removed = client.post(address, {"poster": "", "remove_captions_en": "on"})
     assert removed.status_code == 302
     video.refresh_from_db()
