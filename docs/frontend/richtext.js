@@ -2,7 +2,6 @@
 
 const MARKS = { bold: "strong", italic: "em", strike: "s", superscript: "sup", subscript: "sub", code: "code" };
 const BLOCKS = {
-  paragraph: "p",
   bulletList: "ul",
   orderedList: "ol",
   listItem: "li",
@@ -36,9 +35,21 @@ function block(node, link) {
       outer.append(filled("code", node, link));
       return outer;
     }
+    case "paragraph":
+      // A figure is no part of a paragraph.
+      return filled((node.content ?? []).some(isFigure) ? "div" : "p", node, link);
     default:
       return filled(BLOCKS[node.type] ?? "div", node, link);
   }
+}
+
+/** Returns the classes of an image with a place or a size. */
+function layout({ attrs = {} }) {
+  return ["align", "size"].filter((name) => attrs[name]).map((name) => `${name}-${attrs[name]}`);
+}
+
+function isFigure(node) {
+  return node.type === "image" && Boolean(node.attrs?.caption || layout(node).length);
 }
 
 function filled(name, node, link) {
@@ -53,7 +64,12 @@ function inline(node, link) {
     const image = window.document.createElement("img");
     image.src = safe(node.attrs?.src) ?? "";
     image.alt = node.attrs?.alt ?? "";
-    return image;
+    if (!isFigure(node)) return image;
+    const figure = window.document.createElement("figure");
+    figure.className = ["rich-figure", ...layout(node)].join(" ");
+    figure.append(image);
+    if (node.attrs.caption) figure.append(Object.assign(window.document.createElement("figcaption"), { textContent: node.attrs.caption }));
+    return figure;
   }
   return (node.marks ?? []).reduceRight((inner, mark) => {
     const url = mark.type === "link" ? safe(mark.attrs?.href) : null;

@@ -52,6 +52,11 @@ const cases: [string, ReturnType<typeof doc>, string][] = [
   ],
   ["quotes, rules and line breaks", doc({ type: "blockquote", content: [paragraph(text("a"), { type: "hardBreak" }, text("b"))] }), "<blockquote><p>a<br>b</p></blockquote>"],
   ["all other marks", doc(paragraph(...["italic", "strike", "superscript", "subscript", "code"].map((type) => text("x", { type })))), "<p><em>x</em><s>x</s><sup>x</sup><sub>x</sub><code>x</code></p>"],
+  [
+    "images with a caption or a place as figures",
+    doc(paragraph({ type: "image", attrs: { src: "/a.jpg", alt: "A", caption: "C <b>", align: "left", size: "huge" } })),
+    '<figure class="rich-figure align-left"><img src="/a.jpg" alt="A" loading="lazy"><figcaption>C &lt;b&gt;</figcaption></figure>',
+  ],
   ["nodes of later versions as their text", doc({ type: "video", content: [text("a film")] }), "<p>a film</p>"],
 ];
 
@@ -76,6 +81,13 @@ test("images and tables have their attributes", async () => {
   const react = renderToStaticMarkup(createElement(ReactText, { document }));
   assert.match(react, /<th colSpan="2" class="align-right">h<\/th>/i);
   assert.match(await vue(document), /<th colspan="2" class="align-right">h<\/th>/);
+});
+
+test("figures stand between the paragraphs of the text around them", () => {
+  const image = { type: "image", attrs: { src: "/a.jpg", alt: "A", size: "small" } };
+  const html = richTextToHtml(doc(paragraph(text("a"), { type: "hardBreak" }, image, text("b"))));
+
+  assert.match(html, /^<p>a<\/p>\s*<figure class="rich-figure size-small"><img [^>]*><\/figure>\s*<p>b<\/p>$/);
 });
 
 test("nothing is shown for no document", () => {
