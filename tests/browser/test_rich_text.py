@@ -151,6 +151,9 @@ style="mso-list:Ignore">·<span style="font:7pt">&nbsp; </span></span><![endif]>
 <p class="MsoListParagraph" style="mso-list:l1 level1 lfo2"><span style="mso-list:Ignore">4. </span>fourth</p>
 <p onclick="alert(1)">A <a href="javascript:alert(1)">bad</a> and a <a href="https://example.com/" class="x">good</a>
 link<script>alert(1)</script><img src="data:image/png;base64,AAAA" onerror="alert(1)"></p>
+<figure><img src="/static/cms/favicon.svg" alt="F"><figcaption>From a
+<b>site</b></figcaption></figure><p><img src="/static/cms/favicon.svg" alt="W"></p><p
+class="MsoCaption">Figure 1</p><p class="MsoCaption">No image</p>
 <font color="red"><u>plain</u></font><iframe src="https://example.com"></iframe></body></html>"""
 CLEAN = """## A _title_
 
@@ -164,6 +167,12 @@ CLEAN = """## A _title_
 4. fourth
 
 A bad and a [good](https://example.com/) link
+
+![F](/static/cms/favicon.svg){caption="From a site"}
+
+![W](/static/cms/favicon.svg){caption="Figure 1"}
+
+No image
 
 plain"""
 

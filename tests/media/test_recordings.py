@@ -10,6 +10,8 @@ import pytest
 from django.conf import settings as django_settings
 from django.contrib.staticfiles import finders
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from content.posts.edit import edit_post
@@ -305,3 +307,30 @@ def test_durations_are_written_as_players_show_them() -> None:
     assert [format_duration(one) for one in (0.4, 59.6, 187, 3765)] == [
         "0:00", "1:00", "3:07", "1:02:45",
     ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("variants_later")
+def test_each_of_twenty_uploads_costs_the_same(client: Any, django_assert_num_queries: Any) -> None:
+    client.force_login(make.user("editor"))
+    address, found = reverse("admin:media_asset_upload"), []
+
+    def upload(number: int) -> None:
+        content = picture("PNG", (40 + number, 20))
+        answer = client.post(address, {"file": SimpleUploadedFile("a.png", content)})
+        assert answer.status_code == 201
+        found.append(answer.json()["id"])
+
+    upload(0)
+    with CaptureQueriesContext(connection) as first:
+        upload(1)
+    cost = len(first)
+    for number in range(2, 19):
+        upload(number)
+    with django_assert_num_queries(cost):
+        upload(19)
+
+    with CaptureQueriesContext(connection) as asked:
+        states = client.get(reverse("admin:media_asset_states"), {"ids": ",".join(found)})
+        statements = [one["sql"] for one in asked]
+    assert {*states.json()} == {*found}
+    assert len([sql for sql in statements if "media_asset" in sql]) == 1

@@ -131,7 +131,7 @@ function imageCaptions(root) {
       const images = figure.querySelectorAll("img");
       image = images.length === 1 && figure.querySelectorAll("figcaption").length === 1 ? images[0] : null;
     }
-    if (!image) continue;
+    if (!image || image.hasAttribute("data-caption")) continue;
     image.setAttribute("data-caption", text);
     caption.remove();
   }

@@ -40,7 +40,8 @@ export function startMediaList(list, { itemsOf, append }) {
       const words = items[at].querySelector("[data-item-words]");
       if (!words.textContent.trim()) words.textContent = file.title;
     }
-    if (kept.length) announce(button.dataset.added.replace("{n}", String(kept.length)));
+    if (kept.length === 1) announce(button.dataset.addedOne);
+    else if (kept.length) announce(button.dataset.added.replace("{n}", String(kept.length)));
   }
 
   button.hidden = false;
