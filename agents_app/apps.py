@@ -63,7 +63,7 @@ class AgentsConfig(AppConfig):
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.REVIEW,
-                gettext_lazy("Agent runs"),
+                gettext_lazy("AI activity"),
                 "admin:agents_app_agentrun_changelist",
                 "spark",
                 permissions=("agents.view",),
@@ -83,6 +83,7 @@ class AgentsConfig(AppConfig):
                 gettext_lazy("Quality"),
                 "admin:quality",
                 "check",
+                is_frequent=False,
                 permissions=("quality.view",),
                 tabs=(
                     NavigationTab(gettext_lazy("Agents and AI clients"), "admin:quality"),

@@ -39,7 +39,7 @@ _FIELD_TYPES: Final[Mapping[FieldType, Promise]] = {
     "object": gettext_lazy("Group"),
     "repeater": gettext_lazy("List"),
     "post-reference": gettext_lazy("Post"),
-    "taxonomy-reference": gettext_lazy("Terms"),
+    "taxonomy-reference": gettext_lazy("Topics and tags"),
     "form-reference": gettext_lazy("Form"),
 }
 

@@ -56,7 +56,7 @@ def _name_modules(
 def field_label(post_type: str, name: str) -> str:
     """Return the label of a post field by its name in a document."""
     if name == "taxonomyTermIds":
-        return gettext("Terms")
+        return gettext("Topics and tags")
     if not name.startswith(CUSTOM_PREFIX):
         declared = POST_FIELDS.get(name)
         return in_words(declared.label) if declared else name

@@ -39,7 +39,7 @@ GROUP_LABELS: Final[dict[str, StrPromise]] = {
     "seo": gettext_lazy("SEO"),
     "settings": gettext_lazy("Settings"),
     "snippets": gettext_lazy("Snippets and templates"),
-    "taxonomies": gettext_lazy("Terms"),
+    "taxonomies": gettext_lazy("Topics and tags"),
     "tokens": gettext_lazy("API tokens"),
     "urlPatterns": gettext_lazy("URL patterns"),
     "users": gettext_lazy("People"),

@@ -49,6 +49,7 @@ class CoreConfig(AppConfig):
                 gettext_lazy("Activity log"),
                 "admin:proofroom_core_event_changelist",
                 "activity",
+                is_frequent=False,
                 permissions=("settings.manage",),
             ),
             order=30,

@@ -23,7 +23,7 @@ from proofroom.core.privacy.browser_storage import Audience, StorageKind, Stored
 from proofroom.core.privacy.kinds import Erasure, PersonalDataKind, Table, TableKind
 from proofroom.core.privacy.person import Person
 from proofroom.core.privacy.retention import Retention
-from proofroom.core.templatetags.shell import SIDEBAR_COOKIE, THEME_COOKIE
+from proofroom.core.templatetags.shell import OPEN_LISTS_COOKIE, SIDEBAR_COOKIE, THEME_COOKIE
 
 _CHAIN: Final = gettext_lazy(
     "Entries of the activity log stay as evidence of who changed what. They lose the name."
@@ -240,6 +240,14 @@ STORED_ITEMS: Final = (
         Audience.STAFF,
         gettext_lazy("Remembers whether the navigation of the admin is collapsed."),
         gettext_lazy("When a person collapses the navigation"),
+        _YEAR_SECONDS,
+    ),
+    StoredItem(
+        OPEN_LISTS_COOKIE,
+        StorageKind.COOKIE,
+        Audience.STAFF,
+        gettext_lazy("Remembers which lists of the navigation are open."),
+        gettext_lazy("When a person opens or closes “More” or “Settings”"),
         _YEAR_SECONDS,
     ),
     StoredItem(

@@ -32,7 +32,7 @@ class TaxonomiesConfig(AppConfig):
         navigation_entries.register(
             NavigationEntry(
                 NavigationGroup.SITE,
-                gettext_lazy("Terms"),
+                gettext_lazy("Topics and tags"),
                 "admin:proofroom_taxonomies_term_changelist",
                 "tag",
                 permissions=("taxonomies.edit",),

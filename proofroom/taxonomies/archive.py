@@ -37,7 +37,7 @@ class TermArchive(TableKind[TermRow, Term]):
     model = Term
     name = NAME
     unique = (("id",), ("taxonomy", "locale", "slug"))
-    label = gettext_lazy("Terms")
+    label = gettext_lazy("Topics and tags")
 
     def export(self, export: Export) -> Iterator[JsonObject]:
         above = "parent"

@@ -18,7 +18,7 @@ from proofroom.taxonomies.services import change_term, description_in, term_docu
 
 class TermKind:
     name = TERM
-    label = gettext_lazy("Terms")
+    label = gettext_lazy("Topics and tags")
     permission = "taxonomies.edit"
     model = Term
 

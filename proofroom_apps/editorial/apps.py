@@ -56,7 +56,7 @@ class EditorialConfig(AppConfig):
                 "translate",
                 permissions=("posts.view",),
             ),
-            order=30,
+            order=55,
         )
         navigation_entries.register(
             NavigationEntry(
@@ -64,6 +64,7 @@ class EditorialConfig(AppConfig):
                 gettext_lazy("Background jobs"),
                 "admin:content_postjob_changelist",
                 "rows",
+                is_frequent=False,
                 permissions=("posts.edit",),
             ),
             order=85,
@@ -74,6 +75,7 @@ class EditorialConfig(AppConfig):
                 gettext_lazy("Trash"),
                 "admin:content_post_trash",
                 "trash",
+                is_frequent=False,
                 permissions=("posts.restore",),
             ),
             order=90,
@@ -105,6 +107,7 @@ class EditorialConfig(AppConfig):
                 gettext_lazy("Find and replace"),
                 "admin:content_replacement_changelist",
                 "replace",
+                is_frequent=False,
                 permissions=("content.replace",),
             ),
             order=60,

@@ -19,7 +19,7 @@ _GROUPS_SHOWN: Final = 200
 _REASON_MAX: Final = 200
 KINDS: Final[dict[str, Promise]] = {
     "items": gettext_lazy("Unreadable items"),
-    "terms": gettext_lazy("Terms"),
+    "terms": gettext_lazy("Topics and tags"),
     "files": gettext_lazy("Files"),
     "posts": gettext_lazy("Posts"),
     "menus": gettext_lazy("Menus"),

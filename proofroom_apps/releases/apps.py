@@ -36,6 +36,7 @@ class ReleasesConfig(AppConfig):
                 gettext_lazy("Releases"),
                 "admin:proofroom_releases_release_changelist",
                 "flow",
+                is_frequent=False,
                 permissions=("releases.manage",),
             ),
             order=40,

@@ -9,8 +9,10 @@ import pytest
 from django.test import Client
 
 from content.models import Layer
+from proofroom.accounts.roles import Role, grants
 from proofroom.core.admin.navigation import (
     MAX_COUNT,
+    MAX_LINKS,
     NavigationEntry,
     NavigationGroup,
     navigation_entries,
@@ -52,8 +54,8 @@ def test_a_role_sees_only_what_it_may_open() -> None:
         "Home",
         "Posts",
         "Page tree",
-        "Translations",
         "Media",
+        "Translations",
         "Inbox",
         "Comments",
         "Calendar",
@@ -79,6 +81,49 @@ def test_the_navigation_marks_where_the_page_belongs() -> None:
     assert marked("/admin/forms/formsubmission/") == {"Forms": "true"}
     assert marked("/admin/help/") == {"Help": "true"}
     assert marked("/admin/password_change/") == {}
+
+
+@pytest.mark.parametrize("role", sorted(set(grants()) - {Role.AI_AGENT}))
+def test_no_role_has_more_than_14_entries_before_more_and_settings(role: str) -> None:
+    found = _NAV.search(client_of(role).get("/admin/").content.decode())
+    assert found
+    lists, _, end = found[0].partition('<div class="nav-end">')
+    first, _, more = lists.partition("<details")
+    labels = [unescape(label) for *_, label, _ in _LINK.findall(first)]
+
+    assert len(labels) <= MAX_LINKS == 14
+    assert end.index("data-nav-list") < end.index("nav-foot")
+    assert bool(_LINK.findall(more)) == (role in {"editor", "admin"})
+    if role in {"editor", "admin"}:
+        assert labels == [
+            *("Home", "Posts", "Page tree", "Media", "Forms", "Translations"),
+            *("Inbox", "AI activity", "Comments", "Calendar"),
+            *("Menus", "Topics and tags", "Global modules", "Analytics"),
+        ]
+
+
+def test_frequent_entries_beyond_the_14th_are_below_more() -> None:
+    own = NavigationEntry(NavigationGroup.WRITE, "Recipes", "admin:help", "file")
+
+    with navigation_entries.registered_temporarily(own):
+        page = client_of("editor").get("/admin/").content.decode()
+    first, more = page.split('data-nav-list="more"')
+
+    assert 'title="Recipes"' in first
+    assert 'title="Analytics"' not in first and 'title="Analytics"' in more
+
+
+def test_lists_of_the_navigation_open_as_they_were_left_and_around_their_page() -> None:
+    client = client_of("editor")
+
+    def open_lists(address: str) -> list[str]:
+        return re.findall(r'data-nav-list="(\w+)" open', client.get(address).content.decode())
+
+    assert open_lists("/admin/") == []
+    assert open_lists("/admin/seo/redirect/") == ["more"]
+    assert open_lists("/admin/content/urlpattern/") == ["settings"]
+    client.cookies["admin_navigation_lists"] = "more.settings"
+    assert open_lists("/admin/") == ["more", "settings"]
 
 
 def test_the_inbox_shows_how_much_waits_up_to_a_bound() -> None:

@@ -131,7 +131,7 @@ def _default(setting: str) -> str:
 SCRIPTS: dict[str, set[str]] = {
     "agents/runs.js": {"cms-runs"},
     "consent.js": {"cms-consent"},
-    "design/shell.js": {"admin-recent", "admin_navigation"},
+    "design/shell.js": {"admin-recent", "admin_navigation", "admin_navigation_lists"},
     "design/theme.js": {"admin_theme"},
     "design/time_zone.js": {"admin_time_zone"},
     "editor/editor.js": {"cms:place:…", "editor_sidebar"},

@@ -156,7 +156,7 @@ class AgentRunAdmin(ListAdmin[AgentRun]):
     def changelist_view(
         self, request: HttpRequest, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        context: dict[str, Any] = {"title": _("Agent runs")}
+        context: dict[str, Any] = {"title": _("AI activity")}
         if may(request, "agents.global"):
             context["empty_action"] = {
                 "url": reverse("admin:agents_app_ask"),

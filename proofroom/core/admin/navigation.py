@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
@@ -17,6 +17,8 @@ from proofroom.core.hooks import ExtensionPoint
 
 MAX_COUNT: Final = 99
 """Larger counts are shown as "99+", so that no page counts a long list to its end."""
+MAX_LINKS: Final = 14
+"""Entries before *More*. Settings do not count: they have a list of their own at the bottom."""
 
 
 class NavigationGroup(StrEnum):
@@ -59,7 +61,8 @@ class NavigationEntry:
     `permissions`: one of them is required; if empty, all users see the entry. `icon` is a symbol of
     `static/cms/design/icons.svg`. `tabs` are the pages of the entry, including its own, shown as tabs on each of
     them. `covers` are URL names of further pages; they and all pages below them belong to the entry. `waiting`
-    returns the rows whose number is shown beside the label.
+    returns the rows whose number is shown beside the label. Entries that are not `is_frequent` are listed below
+    *More* if the user has more than `MAX_LINKS`.
     """
 
     group: NavigationGroup
@@ -70,6 +73,7 @@ class NavigationEntry:
     tabs: tuple[NavigationTab, ...] = ()
     covers: tuple[str, ...] = ()
     waiting: Callable[[HttpRequest], QuerySet[Any]] | None = None
+    is_frequent: bool = True
 
 
 navigation_entries: ExtensionPoint[NavigationEntry] = ExtensionPoint()
@@ -94,6 +98,24 @@ class NavigationSection:
     links: list[NavigationLink]
 
 
+@dataclass(frozen=True, slots=True)
+class Navigation:
+    """The navigation of a page: the groups, and the lists that open below *More* and *Settings*."""
+
+    sections: list[NavigationSection]
+    more: list[NavigationLink]
+    settings: list[NavigationLink]
+
+    @property
+    def is_in_more(self) -> bool:
+        """True if the page belongs to an entry below *More*."""
+        return any(link.current for link in self.more)
+
+    @property
+    def is_in_settings(self) -> bool:
+        return any(link.current for link in self.settings)
+
+
 def allowed_entries(request: HttpRequest) -> list[NavigationEntry]:
     """Return the entries that the user may open, in their order."""
     return [
@@ -103,11 +125,46 @@ def allowed_entries(request: HttpRequest) -> list[NavigationEntry]:
     ]
 
 
-def build_navigation(request: HttpRequest) -> list[NavigationSection]:
-    """Return the entries that the user may open, by group. Runs one query per entry with a number."""
+def build_navigation(request: HttpRequest) -> Navigation:
+    """Return the entries that the user may open. Runs one query per entry with a number."""
     allowed = allowed_entries(request)
+    owner = _find_owner(request, allowed)
+    links: dict[NavigationEntry, NavigationLink] = {}
+    for entry in allowed:
+        url = reverse(entry.url_name)
+        here = "page" if request.path == url else "true"
+        links[entry] = NavigationLink(
+            str(entry.label),
+            url,
+            entry.icon,
+            here if entry is owner else "",
+            "" if entry.waiting is None else _bounded_count(entry.waiting(request)),
+        )
+    # In the order of the page: `navigation_entries` are in the order of their numbers within a group.
+    by_group = [entry for group in NavigationGroup for entry in allowed if entry.group == group]
+    settings = [entry for entry in by_group if entry.group == NavigationGroup.SETTINGS]
+    others = [entry for entry in by_group if entry.group != NavigationGroup.SETTINGS]
+    first = others
+    if len(others) > MAX_LINKS:
+        first = [entry for entry in others if entry.is_frequent][:MAX_LINKS]
+    sections = [
+        NavigationSection(
+            group, str(label), [links[entry] for entry in first if entry.group == group]
+        )
+        for group, label in GROUP_LABELS.items()
+    ]
+    return Navigation(
+        [section for section in sections if section.links],
+        [links[entry] for entry in others if entry not in first],
+        [links[entry] for entry in settings],
+    )
+
+
+def _find_owner(
+    request: HttpRequest, allowed: Sequence[NavigationEntry]
+) -> NavigationEntry | None:
+    """Return the entry that the page belongs to: the one with the longest URL that is a prefix of its path."""
     home = reverse("admin:index")
-    # The page belongs to the entry with the longest URL that is a prefix of its path.
     places = [
         (len(address), entry)
         for entry in allowed
@@ -117,23 +174,7 @@ def build_navigation(request: HttpRequest) -> list[NavigationSection]:
         # The home page's URL is a prefix of all others.
         if request.path == address or (address != home and request.path.startswith(address))
     ]
-    owner = max(places, key=lambda place: place[0])[1] if places else None
-    sections = {
-        group: NavigationSection(group, str(label), []) for group, label in GROUP_LABELS.items()
-    }
-    for entry in allowed:
-        url = reverse(entry.url_name)
-        here = "page" if request.path == url else "true"
-        sections[entry.group].links.append(
-            NavigationLink(
-                str(entry.label),
-                url,
-                entry.icon,
-                here if entry is owner else "",
-                "" if entry.waiting is None else _bounded_count(entry.waiting(request)),
-            )
-        )
-    return [section for section in sections.values() if section.links]
+    return max(places, key=lambda place: place[0])[1] if places else None
 
 
 def build_tabs(request: HttpRequest) -> list[NavigationLink]:

@@ -16,8 +16,8 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from proofroom.core.admin.navigation import (
+    Navigation,
     NavigationLink,
-    NavigationSection,
     build_navigation,
     build_tabs,
 )
@@ -25,6 +25,8 @@ from proofroom.core.admin.navigation import (
 register = template.Library()
 NAVIGATION_COOKIE = "admin_navigation"
 """Set by `static/cms/design/shell.js`. Read on the server, so that the page does not shift after loading."""
+OPEN_LISTS_COOKIE = "admin_navigation_lists"
+"""Which lists of the navigation are open. Set and read like the one above."""
 SIDEBAR_COOKIE = "editor_sidebar"
 """Set by `static/cms/editor/editor.js`: whether the post editor shows its sidebar."""
 THEME_COOKIE = "admin_theme"
@@ -33,10 +35,17 @@ THEMES = ("auto", "light", "dark")
 
 
 @register.simple_tag(takes_context=True)
-def admin_navigation(context: Context) -> list[NavigationSection]:
+def admin_navigation(context: Context) -> Navigation:
     """Return the navigation of the page."""
     request: HttpRequest | None = context.get("request")
-    return build_navigation(request) if request is not None else []
+    return build_navigation(request) if request is not None else Navigation([], [], [])
+
+
+@register.simple_tag(takes_context=True)
+def open_navigation_lists(context: Context) -> list[str]:
+    """Return the lists of the navigation that this browser left open: `more`, `settings`."""
+    request: HttpRequest | None = context.get("request")
+    return request.COOKIES.get(OPEN_LISTS_COOKIE, "").split(".") if request is not None else []
 
 
 @register.simple_tag(takes_context=True)

@@ -122,7 +122,7 @@ def tree_page(request: HttpRequest) -> HttpResponse:
     name = tree.taxonomy.name
     context = {
         **admin.site.each_context(request),
-        "title": _("Terms"),
+        "title": _("Topics and tags"),
         "opts": Term._meta,
         "shown": tree,
         "nodes": top,
@@ -327,7 +327,7 @@ class TermLanguageFilter(LanguageFilter):
 @admin.register(Term)
 class TermAdmin(EditAdmin[Term]):
     view_permission = add_permission = "taxonomies.edit"
-    list_title = gettext_lazy("Terms")
+    list_title = gettext_lazy("Topics and tags")
     add_title = gettext_lazy("New term")
     add_button = gettext_lazy("Create term")
     add_form = NewTermForm

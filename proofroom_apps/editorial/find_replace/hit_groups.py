@@ -50,7 +50,7 @@ def table_label(table: str) -> str:
         "modules": _("Posts: modules"),
         "global_modules": _("Global modules"),
         "menus": _("Menus"),
-        "taxonomies": _("Terms"),
+        "taxonomies": _("Topics and tags"),
         "media": _("Media: descriptions"),
         "redirects": _("Redirects"),
         "forms": _("Forms"),

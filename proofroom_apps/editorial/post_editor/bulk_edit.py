@@ -332,7 +332,7 @@ def _terms_control(
             label = f"{label} · {language_name(term.locale)}"
         groups.setdefault(label, []).append((str(term.pk), term.name))
     among = ",".join(taxonomies)
-    form_field = EditorField(TERMS, _("Terms"), "terms", is_list=True, among=among)
+    form_field = EditorField(TERMS, _("Topics and tags"), "terms", is_list=True, among=among)
     control = control_of(form_field, TERMS, chosen, errors, lambda _field: list(groups.items()))
     control.among = among
     return control

@@ -15,6 +15,16 @@ for (const button of document.querySelectorAll("[data-collapse-nav]")) {
   });
 }
 
+// Which lists of the navigation are open is stored like its width. A list that is open because it contains this page is
+// not stored until the user closes or opens it.
+const navigationLists = [...document.querySelectorAll("[data-nav-list]")];
+for (const list of navigationLists) {
+  list.querySelector("summary").addEventListener("click", () => setTimeout(() => {
+    const open = navigationLists.filter((one) => one.open).map((one) => one.dataset.navList);
+    document.cookie = `admin_navigation_lists=${open.join(".")}; path=/admin/; max-age=${YEAR_SECONDS}; samesite=lax`;
+  }));
+}
+
 // Scroll a row of tabs to the current one.
 for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) {
   const row = tab.closest(".tabs");

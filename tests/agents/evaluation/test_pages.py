@@ -208,7 +208,7 @@ def test_a_version_that_cannot_answer_is_refused_at_its_field(client: Client, op
     ("field", "title"),
     [
         ("post.metaTitle", "Meta title"),
-        ("post.taxonomyTermIds", "Terms"),
+        ("post.taxonomyTermIds", "Topics and tags"),
         ("post.customFields.unknown", "unknown"),
         ("module", "Module"),
         ("module.position", "Module › Position"),
