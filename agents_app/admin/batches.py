@@ -73,7 +73,9 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     return bulk_page(request, ids, None)
 
 
-RUN_AGENT: Final = ListAction("run_agent", gettext_lazy("Run an agent…"), "agents.edit", choose)
+RUN_AGENT: Final = ListAction(
+    "run_agent", gettext_lazy("Run an agent on {number}…"), "agents.edit", choose
+)
 
 
 @require_POST

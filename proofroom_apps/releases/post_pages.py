@@ -78,7 +78,9 @@ class ReleasesOnPostPages(PostPagesExtension):
 
     def list_actions(self) -> Iterable[ListAction]:
         return (
-            ListAction("add_to_release", gettext_lazy("Add to a release…"), MANAGE, choose_release),
+            ListAction(
+                "add_to_release", gettext_lazy("Add {number} to a release…"), MANAGE, choose_release
+            ),
         )
 
 

@@ -11,12 +11,16 @@ from typing import Any
 from uuid import UUID
 
 import pytest
+from django.contrib import admin
 from django.db import connection
-from django.test import Client
+from django.http import HttpResponse
+from django.test import Client, RequestFactory
 from django.test.utils import CaptureQueriesContext
 
 from content.models import Post, Status
 from forms.models import FormDefinition
+from proofroom.accounts.models import User
+from proofroom.core.admin.lists import ListAdmin
 from proofroom.core.errors import CmsError, NotAllowed, NotFound, RuleViolation
 from proofroom.core.list_views import (
     MAX_OWN,
@@ -414,6 +418,7 @@ def test_select_all_covers_the_rows_that_the_page_counted(signed_in: SignedIn) -
     assert counted
     sent = {
         "action": "publish",
+        "confirmed": "1",
         "select_across": "1",
         "across_count": counted[1],
         "_selected_action": [str(first.pk)],
@@ -506,12 +511,64 @@ def test_lists_say_how_long_ago_something_was(signed_in: SignedIn) -> None:
         assert re.search(r"[?&;]o=[^\"]*updated_at", page)
 
 
+def posted(page: HttpResponse) -> dict[str, list[str]]:
+    """Return the hidden fields of a page that asks before an action, as its form sends them."""
+    found: dict[str, list[str]] = {}
+    for name, value in re.findall(
+        r'<input type="hidden" name="(\w+)" value="([^"]*)">', text(page)
+    ):
+        found.setdefault(name, []).append(value)
+    return found
+
+
+def test_bulk_buttons_say_how_many_and_end_with_an_ellipsis_if_they_ask_first(
+    signed_in: SignedIn,
+) -> None:
+    """Walk all actions of all lists: what an action answers is a page that asks, or the list."""
+    post, client = make.post("Tea", status=Status.DRAFT), signed_in("admin")
+    seen = set()
+    for model, model_admin in admin.site._registry.items():
+        request = RequestFactory().get("/admin/")
+        request.user = User.objects.get(username="admin")
+        if not issubclass(type(model_admin), ListAdmin) or not model_admin.get_actions(request):
+            continue
+        address = f"/admin/{model._meta.app_label}/{model._meta.model_name}/"
+        for name, _label in model_admin.get_action_choices(request, []):
+            label = str(model_admin.get_actions(request)[name][2])
+            assert (model, label.count("{number}")) == (Post, 1), label
+            button = re.search(
+                rf'<button [^>]*value="{name}" data-counted="([^"]+)">([^<]+)<',
+                text(client.get(address)),
+            )
+            assert button, label
+            assert button[1] == label
+            sent = {"action": name, "_selected_action": [str(post.pk)], "index": "0"}
+            answer = client.post(address, sent)
+            # A page that asks, also for a release where there is none yet.
+            is_asked = answer.status_code == 200 or answer["Location"] != address
+            assert label.endswith("…") == is_asked, label
+            seen.add(button[2])
+    post.refresh_from_db()
+
+    assert (post.status, post.deleted_at) == (Status.DRAFT, None)
+    assert seen == {
+        *("Edit…", "Publish…", "Unpublish…", "Archive…", "Move to Trash…"),
+        *("Run an agent on…", "Add to a release…"),
+    }
+
+
 def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
     draft, proposed = make.post("Tea", status=Status.DRAFT), make.post("Milk", status=Status.DRAFT)
     Post.objects.filter(pk=proposed.pk).update(is_placeholder=True)
     client = signed_in("editor")
     chosen = {"action": "publish", "_selected_action": [str(draft.pk), str(proposed.pk)]}
 
+    asked = client.post(POSTS, chosen)
+    draft.refresh_from_db()
+    assert draft.status == Status.DRAFT
+    assert ">Publish 2 posts?</h1>" in text(asked)
+    assert "<li>Tea</li><li>Milk</li>" in text(asked)
+    chosen = posted(asked)
     page = client.post(POSTS, chosen, follow=True)
 
     draft.refresh_from_db()
@@ -522,12 +579,14 @@ def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
     assert "2 posts are unpublished." in text(client.post(POSTS, chosen, follow=True))
     draft.refresh_from_db()
     assert draft.status == Status.DRAFT
-    client.post(POSTS, {"action": "delete", "_selected_action": [str(draft.pk)]})
+    client.post(
+        POSTS, posted(client.post(POSTS, {"action": "delete", "_selected_action": [str(draft.pk)]}))
+    )
     draft.refresh_from_db()
     assert draft.deleted_at is not None
-    assert "Move to trash" in text(client.get(POSTS))
+    assert "Move to Trash…" in text(client.get(POSTS))
     translators = text(signed_in("translator").get(POSTS))
-    assert "Move to trash" not in translators
+    assert "Move to Trash" not in translators
     assert "_selected_action" not in translators
 
 

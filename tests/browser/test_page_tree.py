@@ -196,7 +196,7 @@ def test_several_pages_move_by_the_dialog_which_says_what_is_taken(open_page: An
     window = opened(open_page)
     window.get_by_label("Select Details").check()
     window.get_by_label("Select Prices").first.check()
-    window.get_by_role("button", name="Move to…").click()
+    window.get_by_role("button", name="Move 2…").click()
     dialog = window.get_by_role("dialog")
 
     dialog.get_by_label("Move below").press_sequentially("serv")

@@ -93,6 +93,13 @@ def icon(name: str) -> SafeString:
 
 
 @register.filter
+def without_number(label: str) -> str:
+    """Return the label of an action for any number of rows: "Publish…" for "Publish {number}…"."""
+    text = " ".join(label.replace("{number}", " ").split()).replace(" …", "…")
+    return text[:1].upper() + text[1:]
+
+
+@register.filter
 def initials(name: object) -> str:
     """Return one or two initials for a user's avatar."""
     words = re.split(r"[\s._@-]+", str(name).strip())

@@ -151,7 +151,7 @@ def choose(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
     return _show(request, selection, back=request.get_full_path())
 
 
-EDIT: Final = ListAction("edit", gettext_lazy("Edit…"), "posts.edit", choose)
+EDIT: Final = ListAction("edit", gettext_lazy("Edit {number}…"), "posts.edit", choose)
 
 
 @require_POST

@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from uuid import UUID
 
-from django.contrib import messages
+from django.contrib import admin, messages
+from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.response import TemplateResponse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.models import JobKind, JobOutcome, Post, PostJob
-from content.posts.jobs import count_job_outcomes, start_job
+from content.posts.jobs import MAX_POSTS, count_job_outcomes, start_job
 from content.store.scopes import visible_to
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.admin.undo import undo_button
@@ -20,16 +22,31 @@ from proofroom.core.errors import CmsError
 from proofroom_apps.editorial.posts.extensions import ListAction
 from proofroom_apps.editorial.posts.job_admin import job_url
 
+CONFIRMED: Final = "confirmed"
+"""Field of the request after the question was answered."""
 _REFUSALS_SHOWN: Final = 5
+_TITLES_SHOWN: Final = 10
+_BUTTONS: Final = {
+    JobKind.PUBLISH: gettext_lazy("Publish"),
+    JobKind.UNPUBLISH: gettext_lazy("Unpublish"),
+    JobKind.ARCHIVE: gettext_lazy("Archive"),
+    JobKind.DELETE: gettext_lazy("Move to Trash"),
+}
 Sentence = Callable[[int], str]
 
 
 def _bulk(
-    kind: JobKind, sentence: Sentence
+    kind: JobKind, question: Sentence, sentence: Sentence
 ) -> Callable[[HttpRequest, Sequence[str]], HttpResponse]:
-    """Return an action that applies a step to each post. An error for one post doesn't stop the others."""
+    """Return an action that asks first, then applies a step to each post.
+
+    An error for one post doesn't stop the others.
+    """
 
     def run(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
+        # The service refuses a longer list, so there is nothing to ask.
+        if CONFIRMED not in request.POST and len(ids) <= MAX_POSTS:
+            return _ask(request, ids, kind, question(len(ids)) % {"n": len(ids)})
         # With the query, so that the list keeps its filters and page.
         back = HttpResponseRedirect(request.get_full_path())
         try:
@@ -44,6 +61,29 @@ def _bulk(
         return back
 
     return run
+
+
+def _ask(
+    request: HttpRequest, ids: Sequence[str], kind: JobKind, question: str
+) -> TemplateResponse:
+    """Return a page that names the posts and sends the same selection again."""
+    seen = visible_to(Post.objects.all(), actor_of(request)).in_bulk(ids[:_TITLES_SHOWN])
+    sent = [
+        (name, value)
+        for name in (ACTION_CHECKBOX_NAME, "action", "index", "select_across", "across_count")
+        for value in request.POST.getlist(name)
+    ]
+    context = {
+        **admin.site.each_context(request),
+        "title": question,
+        "titles": [post.title for post in seen.values()],
+        "left": len(ids) - len(seen),
+        "sent": [*sent, (CONFIRMED, "1")],
+        "button": _BUTTONS[kind],
+        "is_removal": kind == JobKind.DELETE,
+        "back": request.get_full_path(),
+    }
+    return TemplateResponse(request, "admin/posts/confirm_bulk.html", context)
 
 
 def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
@@ -73,6 +113,22 @@ def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
         messages.error(request, job.why)
 
 
+def _ask_publish(n: int) -> str:
+    return ngettext("Publish %(n)s post?", "Publish %(n)s posts?", n)
+
+
+def _ask_unpublish(n: int) -> str:
+    return ngettext("Unpublish %(n)s post?", "Unpublish %(n)s posts?", n)
+
+
+def _ask_archive(n: int) -> str:
+    return ngettext("Archive %(n)s post?", "Archive %(n)s posts?", n)
+
+
+def _ask_delete(n: int) -> str:
+    return ngettext("Move %(n)s post to Trash?", "Move %(n)s posts to Trash?", n)
+
+
 def _said_published(n: int) -> str:
     return ngettext("%(n)s post is published.", "%(n)s posts are published.", n)
 
@@ -92,26 +148,26 @@ def _said_deleted(n: int) -> str:
 ACTIONS: Final = (
     ListAction(
         "publish",
-        gettext_lazy("Publish"),
+        gettext_lazy("Publish {number}…"),
         "posts.publish",
-        _bulk(JobKind.PUBLISH, _said_published),
+        _bulk(JobKind.PUBLISH, _ask_publish, _said_published),
     ),
     ListAction(
         "unpublish",
-        gettext_lazy("Unpublish"),
+        gettext_lazy("Unpublish {number}…"),
         "posts.publish",
-        _bulk(JobKind.UNPUBLISH, _said_unpublished),
+        _bulk(JobKind.UNPUBLISH, _ask_unpublish, _said_unpublished),
     ),
     ListAction(
         "archive",
-        gettext_lazy("Archive"),
+        gettext_lazy("Archive {number}…"),
         "posts.archive",
-        _bulk(JobKind.ARCHIVE, _said_archived),
+        _bulk(JobKind.ARCHIVE, _ask_archive, _said_archived),
     ),
     ListAction(
         "delete",
-        gettext_lazy("Move to trash"),
+        gettext_lazy("Move {number} to Trash…"),
         "posts.delete",
-        _bulk(JobKind.DELETE, _said_deleted),
+        _bulk(JobKind.DELETE, _ask_delete, _said_deleted),
     ),
 )

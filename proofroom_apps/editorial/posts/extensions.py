@@ -96,7 +96,10 @@ class FieldAction:
 
 @dataclass(frozen=True, slots=True)
 class ListAction:
-    """An action on the selected posts. `run` returns a page for their ids."""
+    """An action on the selected posts. `run` returns a page for their ids.
+
+    `label` contains `{number}`, which stands for how many are selected, and ends with "…" if `run` asks first.
+    """
 
     name: str
     label: str | Promise

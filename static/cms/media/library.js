@@ -1,6 +1,7 @@
 // The media library: uploads dropped files, selects several files, and moves between files by keyboard. Without this
 // file the page has links, a filter form, and buttons below the list.
 
+import { attachLiveSearch } from "../design/live_search.js";
 import { fetchPage, swap } from "../http.js";
 import { acceptFiles, uploads } from "./uploads.js";
 
@@ -10,6 +11,10 @@ page.classList.add("has-script");
 attachFilters(page.querySelector("[data-narrow]"));
 const open = attachUploads();
 attachSelection();
+attachLiveSearch(page.querySelector("[data-narrow]"), (found) => {
+  swap(results, found.getElementById("media-results"));
+  return results.querySelector(".library-said strong, h2").textContent;
+});
 document.addEventListener("keydown", onKey);
 
 // Apply a filter as soon as it is set, and leave empty filters out of the address.
@@ -83,6 +88,7 @@ function count() {
   const [all, chosen] = [boxes().length, boxes().filter((box) => box.checked).length];
   bar.hidden = chosen === 0;
   bar.querySelector("[data-bulk-count]").textContent = bar.dataset.chosenWords.replace("%(n)s", chosen);
+  for (const button of bar.querySelectorAll("[data-counted]")) button.textContent = button.dataset.counted.replace("{number}", chosen);
   bar.querySelector("[data-bulk-all]").hidden = chosen === all;
   bar.querySelector("[data-bulk-none]").hidden = chosen === 0;
 }

@@ -247,6 +247,8 @@ function showChosen() {
   const number = chosen().length;
   for (const box of boxes()) rowOf(itemOf(box)).setAttribute("aria-selected", String(box.checked));
   bar.hidden = number === 0;
+  const move = bar.querySelector("[data-counted]");
+  if (number) move.textContent = fill(move.dataset.counted, { number });
   const count = bar.querySelector("[data-chosen-count]");
   count.textContent = number === 1 ? count.dataset.one : fill(count.dataset.many, { number });
 }
