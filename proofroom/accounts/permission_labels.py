@@ -107,6 +107,23 @@ LABELS: Final[dict[str, StrPromise]] = {
 }
 
 
+COMMON: Final = (
+    "posts.view",
+    "posts.create",
+    "posts.edit",
+    "posts.translate",
+    "posts.review.save",
+    "posts.review.approve",
+    "posts.ai-review.approve",
+    "posts.publish",
+    "comments.write",
+    "media.view",
+    "media.upload",
+    "media.edit",
+)
+"""What most roles of editors are told apart by, in the order in which a form lists them first."""
+
+
 def label_of(permission: str) -> str | StrPromise:
     """Return the label of a permission, or its name if the app that declares it gives no label."""
     if permission in LABELS:
@@ -138,10 +155,23 @@ def permission_choices(
     )
 
 
-def marked_permission_choices(
-    names: Collection[str] | None = None,
-) -> list[tuple[str, list[tuple[str, str]]]]:
+Choices = list[tuple[str, list[tuple[str, str]]]]
+
+
+def marked_permission_choices(names: Collection[str] | None = None) -> Choices:
     """Return `permission_choices` for forms with limits: permissions that apply to the whole site are marked."""
+    return _mark_whole_site(permission_choices(names))
+
+
+def role_permission_choices(names: Collection[str] | None = None) -> Choices:
+    """Return the choices of a role's form: the common permissions first, then the others by group."""
+    known = all_permissions() if names is None else names
+    common = [(name, str(label_of(name))) for name in COMMON if name in known]
+    others = permission_choices(set(known) - set(COMMON))
+    return _mark_whole_site([(_("Common"), common), *others] if common else others)
+
+
+def _mark_whole_site(groups: Choices) -> Choices:
     return [
         (
             group,
@@ -152,5 +182,5 @@ def marked_permission_choices(
                 for name, label in choices
             ],
         )
-        for group, choices in permission_choices(names)
+        for group, choices in groups
     ]

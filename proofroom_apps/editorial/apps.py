@@ -13,6 +13,7 @@ class EditorialConfig(AppConfig):
         from proofroom.core.admin.navigation import (
             NavigationEntry,
             NavigationGroup,
+            NavigationTab,
             navigation_entries,
         )
         from proofroom.core.admin.undo import undo_kinds
@@ -105,10 +106,18 @@ class EditorialConfig(AppConfig):
             NavigationEntry(
                 NavigationGroup.SITE,
                 gettext_lazy("Find and replace"),
-                "admin:content_replacement_changelist",
+                "admin:content_replacement_add",
                 "replace",
                 is_frequent=False,
                 permissions=("content.replace",),
+                tabs=(
+                    NavigationTab(
+                        gettext_lazy("Find and replace"), "admin:content_replacement_add"
+                    ),
+                    NavigationTab(
+                        gettext_lazy("Earlier replacements"), "admin:content_replacement_changelist"
+                    ),
+                ),
             ),
             order=60,
         )

@@ -110,7 +110,8 @@ def test_frequent_entries_beyond_the_14th_are_below_more() -> None:
     first, more = page.split('data-nav-list="more"')
 
     assert 'title="Recipes"' in first
-    assert 'title="Analytics"' not in first and 'title="Analytics"' in more
+    assert 'title="Analytics"' not in first
+    assert 'title="Analytics"' in more
 
 
 def test_lists_of_the_navigation_open_as_they_were_left_and_around_their_page() -> None:
@@ -201,6 +202,12 @@ def test_pages_of_one_section_show_each_other() -> None:
     assert tabs(client, "/admin/forms/formdefinition/") == both
     assert tabs(client, "/admin/forms/formsubmission/") == both
     assert tabs(client, "/admin/content/post/") == []
+    # The entry opens the form at once; what was replaced is beside it.
+    assert navigation(client, "/admin/")["Find and replace"][0] == "/admin/content/replacement/add/"
+    assert tabs(client, "/admin/content/replacement/add/") == [
+        ("/admin/content/replacement/add/", "Find and replace"),
+        ("/admin/content/replacement/", "Earlier replacements"),
+    ]
     assert tabs(client, "/admin/forms/formdefinition/add/") == []
 
 
@@ -227,7 +234,7 @@ _OTHERWISE_CALLED = {"Home", "Agents and AI", "AI clients", "Help"}
 
 @pytest.mark.parametrize(
     ("form", "label"),
-    [("content/replacement", "Find and replace"), ("proofroom_accounts/user", "People")],
+    [("seo/redirect", "Redirects"), ("proofroom_accounts/user", "People")],
 )
 def test_a_forms_breadcrumb_has_the_navigations_name_of_its_list(form: str, label: str) -> None:
     page = client_of("admin").get(f"/admin/{form}/add/").content.decode()

@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from content.posts.trash import delete_post
 from proofroom.accounts.access import explain_access
 from proofroom.accounts.models import SiteRole, User
+from proofroom.accounts.permission_labels import COMMON
 from proofroom.accounts.queries import permissions_of
 from proofroom.accounts.services.invitations import create_invitation
 from proofroom.core.content_scope import ContentScope
@@ -308,3 +309,30 @@ def test_the_page_says_why_a_person_may_do_something_with_a_post(signed_in: Sign
         for thing in (page, post)
     ]
     assert about == [True, False]
+
+
+def test_a_new_role_starts_from_an_existing_one_with_the_common_permissions_first(
+    signed_in: SignedIn,
+) -> None:
+    admin = signed_in("admin")
+
+    def start(query: str) -> tuple[str, set[str]]:
+        page = admin.get(f"{LIST}add/{query}").content.decode()
+        own = page.partition("data-permission-list")[2]
+        return page, set(re.findall(r'value="([^"]+)" id="[^"]+" checked', own))
+
+    page, checked = start("")
+    assert '<option value="editor" selected>' in page
+    assert checked == permissions_of("editor")
+    common, *folded = page.partition("data-permission-list")[2].split("data-permission-group")[1:]
+    assert re.findall(r'value="([^"]+)"', common) == [*COMMON]
+    assert len(folded) == page.count('<details class="permission-group"') > 10
+    assert not any(name in group for name in COMMON for group in folded)
+    media = next(group for group in folded if "<summary>Media " in group)
+    assert "1 of 1</span>" in media
+
+    page, checked = start("?from=translator")
+    assert '<option value="translator" selected>' in page
+    assert checked == permissions_of("translator")
+    assert "Copy of" not in page
+    assert start("?from=")[1] == set()

@@ -10,6 +10,7 @@ from django.contrib.admin.utils import unquote
 from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.loader import render_to_string
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -19,9 +20,9 @@ from django.utils.translation import gettext_lazy
 from proofroom.accounts.access import AccessAnswer, compare_roles, explain_access
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
-from proofroom.accounts.permission_labels import marked_permission_choices, permission_choices
+from proofroom.accounts.permission_labels import permission_choices, role_permission_choices
 from proofroom.accounts.queries import find_role, people_role_choices
-from proofroom.accounts.roles import assignable_permissions
+from proofroom.accounts.roles import Role, assignable_permissions
 from proofroom.accounts.scope_words import describe_scope
 from proofroom.accounts.services.role_grants import missing_permissions
 from proofroom.accounts.services.roles import change_role, create_role, remove_role, role_users
@@ -36,6 +37,20 @@ LIST_URL = "admin:proofroom_accounts_siterole_changelist"
 MAX_PEOPLE_SHOWN = 20
 
 
+class PermissionList(forms.CheckboxSelectMultiple):
+    """Checkboxes for permissions: the first group is open, the others are folded."""
+
+    def _render(self, template_name: str, context: dict[str, Any], renderer: object = None) -> str:
+        # Django's renderer of forms does not know the product's templates.
+        groups = [
+            (name, options, sum(bool(option["selected"]) for option in options))
+            for name, options, _index in context["widget"]["optgroups"]
+        ]
+        return render_to_string(
+            "admin/proofroom_accounts/permission_list.html", {**context, "groups": groups}
+        )
+
+
 class RoleForm(ScopeForm):
     label = forms.CharField(label=gettext_lazy("Name"), max_length=ROLE_LABEL_MAX)
     description = forms.CharField(
@@ -46,8 +61,8 @@ class RoleForm(ScopeForm):
     )
     permissions = forms.MultipleChoiceField(
         label=gettext_lazy("Permissions"),
-        choices=marked_permission_choices,
-        widget=forms.CheckboxSelectMultiple,
+        choices=role_permission_choices,
+        widget=PermissionList,
         help_text=gettext_lazy(
             "You can only give permissions that you have yourself. Those for the whole site "
             "cannot be limited to part of the content."
@@ -75,7 +90,7 @@ class RoleForm(ScopeForm):
         )
         field = self.fields["permissions"]
         assert isinstance(field, forms.MultipleChoiceField)  # noqa: S101  # declared above
-        field.choices = marked_permission_choices(own)
+        field.choices = role_permission_choices(own)
 
 
 class RemoveRoleForm(forms.Form):
@@ -130,7 +145,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     add_title = gettext_lazy("New role")
     add_button = gettext_lazy("Create role")
     add_form = RoleForm
-    add_template = "admin/forms/one_with_search.html"
+    add_template = "admin/proofroom_accounts/new_role.html"
     list_display = ("called", "kind", "second_factor", "people")
     search_fields = ("label", "name")
 
@@ -170,19 +185,24 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        """Show and save the form for a new role. `?copy=` names a role to start from."""
+        """Show and save the form for a new role.
+
+        `?from=` names the role whose permissions it starts with, empty for none; `?copy=` copies the name too.
+        """
         require(request, self.add_permission)
         actor, scope = actor_of(request), ContentScope()
         initial: dict[str, Any] = {}
-        if name := request.GET.get("copy", ""):
-            copied = _find_role(name)
+        start = request.GET.get("copy") or request.GET.get("from", Role.EDITOR)
+        if start:
+            copied = _find_role(start)
             scope = copied.scope
             own = copied.granted.difference(missing_permissions(actor, copied.granted))
             initial = {
-                "label": _("Copy of %(role)s") % {"role": copied},
                 "permissions": [*own],
                 "requires_second_factor": copied.must_use_second_factor,
             }
+            if request.GET.get("copy"):
+                initial["label"] = _("Copy of %(role)s") % {"role": copied}
         data = request.POST if request.method == "POST" else None
         form = RoleForm(data, initial=initial, scope=scope, who=actor)
         form.offer_own(actor)
@@ -191,7 +211,7 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
                 request, _("Created the role %(role)s.") % {"role": form.cleaned_data["label"]}
             )
             return HttpResponseRedirect(reverse(LIST_URL))
-        context = {"button": self.add_button}
+        context = {"button": self.add_button, "starts": people_role_choices(), "start": start}
         return form_page(
             request, self.add_template, SiteRole, context, title=self.add_title, form=form
         )

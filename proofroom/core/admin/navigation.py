@@ -160,9 +160,7 @@ def build_navigation(request: HttpRequest) -> Navigation:
     )
 
 
-def _find_owner(
-    request: HttpRequest, allowed: Sequence[NavigationEntry]
-) -> NavigationEntry | None:
+def _find_owner(request: HttpRequest, allowed: Sequence[NavigationEntry]) -> NavigationEntry | None:
     """Return the entry that the page belongs to: the one with the longest URL that is a prefix of its path."""
     home = reverse("admin:index")
     places = [

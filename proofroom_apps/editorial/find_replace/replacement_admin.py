@@ -51,7 +51,7 @@ class FindReplaceForm(forms.Form):
 class ReplacementAdmin(RunAdmin[Replacement]):
     view_permission = add_permission = "content.replace"
     empty_words = gettext_lazy("Find text in many posts and replace it.")
-    list_title = gettext_lazy("Find and replace")
+    list_title = gettext_lazy("Earlier replacements")
     add_title, add_button, add_form = (
         gettext_lazy("Find and replace"),
         gettext_lazy("Find"),

@@ -31,7 +31,9 @@ _PLACE_ORDER: Final = (
     "orderIndex",
 )
 """The first fields of the publishing panel, in this order; its other declared fields follow."""
-_TERMS_FIELD: Final = EditorField("taxonomyTermIds", gettext_noop("Topics and tags"), "terms", is_list=True)
+_TERMS_FIELD: Final = EditorField(
+    "taxonomyTermIds", gettext_noop("Topics and tags"), "terms", is_list=True
+)
 NEW_PREFIX: Final = "new-"
 ROBOTS: Final = "robotsJson"
 SCHEDULE: Final = "post.publishAt"

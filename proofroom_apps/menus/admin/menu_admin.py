@@ -274,7 +274,7 @@ class ChangeMenuForm(InputForm, RowsForm):
 class MenuAdmin(RedisplayAdmin[Menu]):
     view_permission = add_permission = "menus.edit"
     empty_words = gettext_lazy(
-        "Menus link to your pages. The site shows the menus with the slugs main and footer."
+        "Menus link to your pages. Use “main” or “footer”; other menus need a template."
     )
     list_title = gettext_lazy("Menus")
     add_title = gettext_lazy("New menu")
