@@ -24,6 +24,7 @@ from agents_app.runs.scopes import visible_runs
 from analytics.admin.charts import Chart, ChartPeriod, draw_chart
 from analytics.periods import read_period
 from analytics.rollups.summaries import Totals, over_time
+from cms_project.own_posts import last_written, own_posts
 from cms_project.site_setup import site_setup
 from cms_project.system_health import lights
 from content.comparison.references import media_view
@@ -37,6 +38,7 @@ from proofroom.core.admin.charts import HEIGHT
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import Scoped
 from proofroom.core.i18n.ages import age_of
+from proofroom.shared_content.approval import APPROVE
 from proofroom.webhooks.queries import failed_since, switched_off
 from proofroom_apps.editorial.inbox.page import inbox_url
 from proofroom_apps.editorial.inbox.queue_rows import author_of, risk_word
@@ -46,7 +48,12 @@ from proofroom_apps.editorial.inbox.sections import (
     waiting_sections,
 )
 from proofroom_apps.editorial.posts.authors import client_names
-from proofroom_apps.editorial.posts.post_pages import review_url, title_of, with_proposed_titles
+from proofroom_apps.editorial.posts.post_pages import (
+    layer_label,
+    review_url,
+    title_of,
+    with_proposed_titles,
+)
 from proofroom_apps.editorial.shared_content.review import waiting_lines, waiting_shared
 from proofroom_apps.feedback.models import Feedback, FeedbackStatus
 
@@ -88,6 +95,7 @@ def views(who: Scoped) -> Views:
 
 
 RECENT: Final = timedelta(days=1)
+WEEK: Final = timedelta(days=7)
 BROKEN_RUNS: Final = (RunStatus.FAILED, RunStatus.TIMED_OUT)
 
 
@@ -102,15 +110,31 @@ class CountTile:
     note: str = ""
 
 
+_DECIDE: Final = {
+    Layer.AI_REVIEW: "posts.ai-review.approve",
+    Layer.REVIEW: "posts.review.approve",
+}
+
+
+def decidable_layers(request: HttpRequest) -> list[Layer]:
+    """Return the layers whose changes the user may decide."""
+    return [layer for layer, permission in _DECIDE.items() if may(request, permission)]
+
+
 def count_waiting(request: HttpRequest) -> Counter[str]:
     """Return the numbers of items the user can act on, by name. One query."""
     actor = actor_of(request)
     waiting = queue(actor)
-    parts: dict[str, QuerySet[Any]] = {layer: waiting.filter(layer=layer) for layer in Layer}
-    parts["shared"] = waiting_shared(request)
+    parts: dict[str, QuerySet[Any]] = {
+        # Always one, so that there is something to count.
+        layer: waiting.filter(layer=layer) if layer in decidable_layers(request) else waiting.none()
+        for layer in Layer
+    }
+    if may(request, APPROVE):
+        parts["shared"] = waiting_shared(request)
     for section, rows in waiting_sections(request):
         parts[_key_of(section)] = rows
-    if may(request, "feedback.view"):
+    if may(request, "feedback.resolve"):
         parts["feedback"] = open_feedback(actor)
     if may(request, "posts.publish"):
         parts["scheduled"] = scheduled(actor)
@@ -131,21 +155,19 @@ def count_waiting(request: HttpRequest) -> Counter[str]:
 
 def tiles(request: HttpRequest, counts: Counter[str]) -> list[CountTile]:
     """Return the tiles: at most six, and one for each section of the inbox with something in it."""
-    found = [
-        _tile("AI Review", counts[Layer.AI_REVIEW], inbox_url(layer=Layer.AI_REVIEW), "ai"),
-        _tile(
-            "Review",
-            counts[Layer.REVIEW] + counts["shared"],
-            inbox_url(layer=Layer.REVIEW),
-            "review",
-        ),
-    ]
+    decidable, found = decidable_layers(request), []
+    if Layer.AI_REVIEW in decidable:
+        address = inbox_url(layer=Layer.AI_REVIEW)
+        found.append(_tile(layer_label(Layer.AI_REVIEW), counts[Layer.AI_REVIEW], address, "ai"))
+    if Layer.REVIEW in decidable:
+        number, address = counts[Layer.REVIEW] + counts["shared"], inbox_url(layer=Layer.REVIEW)
+        found.append(_tile(layer_label(Layer.REVIEW), number, address, "review"))
     found += [
         _tile(str(section.label), number, reverse("admin:inbox"), "review")
         for section in inbox_sections
         if (number := counts[_key_of(section)])
     ]
-    if may(request, "feedback.view"):
+    if may(request, "feedback.resolve"):
         address = _list(
             "proofroom_feedback_feedback", {"status__exact": FeedbackStatus.PENDING.value}
         )
@@ -235,23 +257,9 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     if not may(request, "posts.view"):
         return {}
     actor = actor_of(request)
-    visible = visible_to(Post.objects.alive(), actor)
-    alive = with_proposed_titles(visible).select_related("featured_media")
-    posts = list(alive.annotate(opening=opening_module()).order_by("-updated_at")[:_MAX_ITEMS])
-    pictures = load_pictures(posts)
-    recent, counts = (
-        [
-            Recent(
-                post,
-                title_of(post),
-                type_label(post.type),
-                media_view(pictures[post.pk]).url if post.pk in pictures else "",
-                age_of(post.updated_at),
-            )
-            for post in posts
-        ],
-        count_waiting(request),
-    )
+    counts = count_waiting(request)
+    recent, is_own = _recent(actor)
+    own = own_posts(actor)
     feedback = open_feedback(actor).select_related("post", "author").order_by("-created_at", "-pk")
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _MAX_ITEMS, actor)
     listed = [each.change.principal for posts in waiting.values() for each in posts]
@@ -262,11 +270,15 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "ai_review": _waiting(Layer.AI_REVIEW, waiting, clients),
         "review": _waiting(Layer.REVIEW, waiting, clients),
         "shared_waiting": waiting_lines(request)[:_MAX_SHORT_ITEMS] if counts["shared"] else [],
+        "decidable": decidable_layers(request),
+        "own_posts": own,
+        "is_sent_back": any(one.is_sent_back for one in own),
         "recent_posts": recent,
+        "is_recent_own": is_own,
         "is_new": not recent,
         "setup": site_setup(request),
         # A count is 0 for what the user may not see, and nothing with a count of 0 is queried.
-        "scheduled": scheduled(actor)[:_MAX_SHORT_ITEMS] if counts["scheduled"] else [],
+        "scheduled": _this_week(actor) if counts["scheduled"] else [],
         "feedback": [*feedback[:_MAX_SHORT_ITEMS]] if counts["feedback"] else [],
         "failed_runs": _with_names(broken_runs(actor)) if counts["runs"] else [],
         "recent_runs": _recent_runs(actor) if may(request, "agents.view") else [],
@@ -278,6 +290,35 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "problems": [light for light in checked if light.level != "ok"],
         **(_calls(counts["deliveries"]) if may(request, "webhooks.manage") else {}),
     }
+
+
+def _recent(actor: Actor) -> tuple[list[Recent], bool]:
+    """Return the posts that the user changed last, and True. If there are none, the latest of all, and False."""
+    visible = visible_to(Post.objects.alive(), actor)
+    alive = with_proposed_titles(visible).select_related("featured_media")
+    alive = alive.annotate(opening=opening_module())
+    written = last_written(actor)
+    found = alive.in_bulk(written) if written else {}
+    posts = [found[id_] for id_ in written if id_ in found]
+    is_own = bool(posts)
+    if not is_own:
+        posts = list(alive.order_by("-updated_at")[:_MAX_ITEMS])
+    pictures = load_pictures(posts)
+    rows = [
+        Recent(
+            post,
+            title_of(post),
+            type_label(post.type),
+            media_view(pictures[post.pk]).url if post.pk in pictures else "",
+            age_of(post.updated_at),
+        )
+        for post in posts
+    ]
+    return rows, is_own
+
+
+def _this_week(who: Scoped) -> list[Post]:
+    return list(scheduled(who).filter(publish_at__lt=timezone.now() + WEEK)[:_MAX_SHORT_ITEMS])
 
 
 def _waiting(

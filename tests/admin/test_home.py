@@ -16,7 +16,9 @@ from agents_app.models import AgentRun
 from analytics.models import Dimension, Grain, SiteCount
 from cms_project import system_health
 from content.models import Layer, Post, QueuedChange
+from proofroom.notifications.models import Notification
 from proofroom.webhooks.models import Delivery
+from proofroom_apps.steps.models import StepRound
 from tests import make
 from tests.queries import count_queries
 
@@ -64,7 +66,10 @@ def test_numbers_are_of_what_one_may_do_something_about(signed_in: SignedIn) -> 
     }
     assert shown == {"feedback": 0, "post": 1, "agentrun": 1, "delivery": 1}
     translator = signed_in("translator").get("/admin/").content.decode()
-    assert tiles(translator) == {"AI Review": 2, "Review": 1, "Open feedback": 0}
+    # A translator may decide neither.
+    assert tiles(translator) == {"Open feedback": 0}
+    assert 'id="home-review"' not in translator
+    assert 'id="home-ai"' not in translator
     assert 'class="lights"' not in translator
     assert "home-views" not in translator
     assert "Agents since yesterday" in signed_in("admin").get("/admin/").content.decode()
@@ -138,4 +143,55 @@ def test_home_asks_as_often_for_much_as_for_little(signed_in: SignedIn) -> None:
     before = count()
     for number in range(7):
         make.staged(make.post(f"No. {number}"), {"title": "x", "slug": f"x-{number}"})
-    assert count() == before == 26
+    assert count() == before == 30
+
+
+def test_home_lists_what_one_wrote_and_what_was_sent_back(signed_in: SignedIn) -> None:
+    own = re.compile(r'<section [^>]*aria-labelledby="home-own">.*?</section>', re.DOTALL)
+    line = re.compile(r'<li><a [^>]*>([^<]+)</a> <span class="badge badge-([\w-]+)">([^<]+)<')
+    note = re.compile(r'<span class="home-said">([^<]+)<')
+
+    def shown(role: str) -> list[tuple[str, ...]]:
+        found = own.search(signed_in(role).get("/admin/").content.decode())
+        items = found[0].split("</li>")[:-1] if found else []
+        return [(*line.findall(item)[0], *note.findall(item)) for item in items]
+
+    editor = make.user("editor")
+    _plain, proposed, returned, rejected = (
+        make.post(title) for title in ("Plain", "Proposed", "Returned", "Rejected")
+    )
+    Post.objects.update(author=editor)
+    others = make.post("Of others")
+    Post.objects.filter(pk=others.pk).update(author=make.user("admin"))
+    make.staged(proposed, {"title": "New"}, layer=Layer.REVIEW)
+    row = StepRound.objects.create(post=returned, opened_at=timezone.now(), started_by=editor)
+    row.decisions.create(action="returned", by=make.user("admin"), note="Too long.")
+    Notification.objects.create(
+        user=editor,
+        kind="review.decided",
+        group=f"post.review.reject:{rejected.pk}",
+        subjects=[str(rejected.pk)],
+        event_id=1,
+        created_at=timezone.now(),
+        updated_at=timezone.now(),
+    )
+
+    expected = [
+        ("Rejected", "returned", "Changes rejected"),
+        ("Returned", "returned", "Sent back to you", "Too long."),
+        ("Proposed", "review", "In Review"),
+        ("Plain", "published", "Published"),
+    ]
+    assert shown("editor") == expected
+    assert [title for title, *_ in shown("admin")] == ["Of others"]
+
+    # Changed since, or decided on since: no longer sent back.
+    make.staged(rejected, {"title": "Better"}, layer=Layer.REVIEW)
+    row.decisions.create(action="started", by=editor)
+    states = {title: state for title, state, *_ in shown("editor")}
+    assert states == {
+        "Rejected": "review",
+        "Returned": "published",
+        "Proposed": "review",
+        "Plain": "published",
+    }
