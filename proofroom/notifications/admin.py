@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import time
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from django import forms
 from django.conf import settings
@@ -16,8 +15,9 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.dateparse import parse_datetime
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -31,9 +31,12 @@ from proofroom.core.admin.permissions import actor_of, service_errors_as_http
 from proofroom.core.errors import NotFound
 from proofroom.notifications.mail import DIGEST_HOUR
 from proofroom.notifications.models import MAILED, Channel
-from proofroom.notifications.notification_types import Category, notification_kinds
+from proofroom.notifications.notification_types import (
+    Category,
+    NotificationKind,
+    notification_kinds,
+)
 from proofroom.notifications.queries import (
-    channels_of,
     count_unread,
     count_unseen,
     describe,
@@ -89,53 +92,146 @@ def unseen_count(request: HttpRequest) -> JsonResponse:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
-    """The settings of one category."""
+class ChoiceGroup:
+    """Categories that one choice sets together."""
 
-    id: str
-    label: str
+    name: str
+    label: str | Promise
+    about: str | Promise
+    categories: tuple[Category | None, ...]
+
+
+GROUPS: Final = (
+    ChoiceGroup(
+        "you",
+        gettext_lazy("Mentions and assignments"),
+        gettext_lazy("Comments that mention you, and work that is assigned to you."),
+        (Category.MENTION, Category.ASSIGNMENT),
+    ),
+    ChoiceGroup(
+        "decisions",
+        gettext_lazy("Decisions"),
+        gettext_lazy("What became of your changes, and what waits for your decision."),
+        (Category.DECIDED,),
+    ),
+    ChoiceGroup(
+        "dates",
+        gettext_lazy("Dates"),
+        gettext_lazy("What is due, and schedules that were carried out or failed."),
+        (Category.DUE,),
+    ),
+    ChoiceGroup(
+        "others",
+        gettext_lazy("Everything else"),
+        gettext_lazy("Failed runs, submissions of forms, and replies."),
+        (Category.FAILED_RUN, Category.SUBMISSION, None),
+    ),
+)
+SEPARATE: Final = ""
+"""Value of a group whose kinds have different channels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A group with the choice for all of its kinds, and the choice for each."""
+
+    group: ChoiceGroup
+    choice: forms.BoundField
     visible_fields: list[forms.BoundField]
 
 
 class ChoicesForm(forms.Form):
-    """A form with one field per kind that the user may see. Field names are the names of kinds."""
+    """A form with one field per kind that the user may see, and one per group that sets all of its kinds.
 
-    def __init__(self, *args: Any, actor: Actor, present: Mapping[str, str], **kwargs: Any) -> None:
+    The names of the fields are the names of kinds, and `group-` with the name of a group.
+    """
+
+    def __init__(self, *args: Any, actor: Actor, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for kind in notification_kinds:
-            if not actor.can(kind.permission):
+        stored = dict(user.notification_choices.values_list("kind", "channel"))
+        self._by_group: dict[str, list[NotificationKind]] = {}
+        self.has_useless_choice = False
+        for group in GROUPS:
+            kinds = [
+                kind
+                for kind in notification_kinds
+                if kind.category in group.categories and actor.can(kind.permission)
+            ]
+            if not kinds:
                 continue
-            stored = present[kind.name]
-            # Without a mail server, a channel with mail stays, but it cannot be chosen again.
-            channels = [
+            self._by_group[group.name] = kinds
+            initial = {kind.name: self._add_kind(kind, stored.get(kind.name)) for kind in kinds}
+            channels = {*initial.values()}
+            offered = [
                 channel
                 for channel in Channel
                 if channel not in MAILED
-                or channel == stored
-                or (kind.can_be_mailed and settings.HAS_EMAIL)
+                or channel in channels
+                or (settings.HAS_EMAIL and any(kind.can_be_mailed for kind in kinds))
             ]
-            self.fields[kind.name] = forms.ChoiceField(
-                label=kind.label,
-                choices=[(channel.value, channel.label) for channel in channels],
-                initial=stored,
+            self.fields[f"group-{group.name}"] = forms.ChoiceField(
+                label=group.label,
+                help_text=group.about,
+                required=False,
+                choices=[
+                    *([(SEPARATE, _("Different for each"))] if len(channels) > 1 else []),
+                    *((channel.value, channel.label) for channel in offered),
+                ],
+                initial=SEPARATE if len(channels) > 1 else next(iter(channels)),
             )
+
+    def _add_kind(self, kind: NotificationKind, chosen: str | None) -> str:
+        """Add the field of a kind and return its channel."""
+        channel = chosen or kind.default_channel
+        if channel in MAILED and not settings.HAS_EMAIL:
+            # What was chosen stays. A default only applies to sites with email.
+            self.has_useless_choice |= chosen is not None
+            channel = chosen or Channel.ADMIN
+        channels = [
+            each
+            for each in Channel
+            if each not in MAILED or each == channel or (kind.can_be_mailed and settings.HAS_EMAIL)
+        ]
+        self.fields[kind.name] = forms.ChoiceField(
+            label=kind.label,
+            choices=[(each.value, each.label) for each in channels],
+            initial=str(channel),
+            required=False,
+        )
+        return str(channel)
 
     @property
     def sections(self) -> list[Section]:
-        """The fields by category. Kinds without a category come last."""
-        categories = {kind.name: kind.category for kind in notification_kinds}
-        found = []
-        for category in (*Category, None):
-            fields = [field for field in self if categories.get(field.name) == category]
-            if fields:
-                label = str(category.label) if category else _("Other")
-                found.append(Section(category or "other", label, fields))
-        return found
+        return [
+            Section(
+                group,
+                self[f"group-{group.name}"],
+                [self[kind.name] for kind in self._by_group[group.name]],
+            )
+            for group in GROUPS
+            if group.name in self._by_group
+        ]
 
     @property
     def changes(self) -> dict[str, str]:
-        """The channels that differ from the stored ones."""
-        return {name: self.cleaned_data[name] for name in self.changed_data}
+        """The channels that differ from the present ones. A kind's own change takes precedence over its group's."""
+        found: dict[str, str] = {}
+        for name, kinds in self._by_group.items():
+            field = f"group-{name}"
+            channel = self.cleaned_data[field]
+            if field not in self.changed_data or channel == SEPARATE:
+                continue
+            for kind in kinds:
+                is_possible = kind.can_be_mailed or channel not in MAILED
+                chosen = channel if is_possible else Channel.ADMIN.value
+                if chosen != self.fields[kind.name].initial:
+                    found[kind.name] = chosen
+        own = {
+            name: self.cleaned_data[name]
+            for name in self.changed_data
+            if not name.startswith("group-") and self.cleaned_data[name]
+        }
+        return {**found, **own}
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -144,7 +240,7 @@ def notification_choices(request: HttpRequest) -> HttpResponse:
     """GET shows the channel of each kind. POST saves them."""
     actor, user = actor_of(request), cast("User", request.user)
     data = request.POST if request.method == "POST" else None
-    form = ChoicesForm(data, actor=actor, present=channels_of(user))
+    form = ChoicesForm(data, actor=actor, user=user)
     if form.is_bound and save_form(
         form, lambda: choose_channels(actor=actor, channels=form.changes)
     ):

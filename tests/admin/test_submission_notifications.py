@@ -217,7 +217,7 @@ def test_a_forbidden_kind_is_neither_offered_nor_accepted(
 def test_kinds_are_chosen_on_a_page(signed_in: SignedIn, settings: Any) -> None:
     client = signed_in("editor")
     page = client.get(CHOICES).content.decode()
-    fields = re.findall(r'<select name="([a-z.-]+)"', page)
+    fields = re.findall(r'<select name="((?!group-)[a-z.-]+)"', page)
     present = channels_of(make.user("editor"))
     sent = {name: present[name] for name in fields} | {KIND: "mail"}
 
@@ -225,7 +225,39 @@ def test_kinds_are_chosen_on_a_page(signed_in: SignedIn, settings: Any) -> None:
 
     assert "Notification settings saved." in saved
     assert list(NotificationChoice.objects.values_list("kind", "channel")) == [(KIND, "mail")]
+    assert "EMAIL_URL" not in saved
     settings.HAS_EMAIL = False
+    without = client.get(CHOICES)
+    assert without.content.decode().count("EMAIL_URL is not set") == 1
+    offered = {
+        name: [value for value, _label in field.choices]
+        for name, field in without.context["form"].fields.items()
+    }
+    assert offered["review.decided"] == ["off", "admin"]
+    assert offered[KIND] == ["off", "admin", "mail"]
+    sent = {name: field.initial for name, field in without.context["form"].fields.items()}
     assert client.post(CHOICES, sent).status_code == 302  # it stays as it was chosen
     assert NotificationChoice.objects.get().channel == "mail"
     assert client.post(CHOICES, sent | {"review.decided": "mail"}).status_code == 422
+
+
+def test_one_choice_sets_all_kinds_of_a_group(signed_in: SignedIn) -> None:
+    client = signed_in("editor")
+    form = client.get(CHOICES).context["form"]
+    sent = {name: field.initial for name, field in form.fields.items()}
+    assert [section.group.name for section in form.sections] == [
+        "you",
+        "decisions",
+        "dates",
+        "others",
+    ]
+    dates = [field.name for field in form.sections[2].visible_fields]
+    assert len(dates) > 2
+
+    client.post(CHOICES, {**sent, "group-dates": "off", dates[0]: "mail"})
+
+    chosen = dict(NotificationChoice.objects.values_list("kind", "channel"))
+    assert chosen == {**dict.fromkeys(dates, "off"), dates[0]: "mail"}
+    form = client.get(CHOICES).context["form"]
+    assert form.fields["group-dates"].initial == ""
+    assert ("", "Different for each") in form.fields["group-dates"].choices

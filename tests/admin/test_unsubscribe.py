@@ -112,7 +112,7 @@ def test_the_account_links_to_the_settings_by_category() -> None:
     assert "/admin/notifications/choices/" in client.get("/admin/account/").content.decode()
     page = client.get("/admin/notifications/choices/").content.decode()
 
-    headings = ["Dates", "Decisions", "Failed runs", "Submissions", "Other"]
+    headings = ["Mentions and assignments", "Decisions", "Dates", "Everything else"]
     places = [page.index(f">{heading}</h2>") for heading in headings]
     assert places == sorted(places)
 
