@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from tests.browser.every_page import everything, pages, paths
-from tests.browser.test_looks import COLOURS, barriers, serious, serious_in_any_light
+from tests.browser.test_looks import COLOURS, barriers, findings, serious, serious_in_any_light
 
 pytestmark = [pytest.mark.browser, pytest.mark.django_db(transaction=True)]
 PARTS = 4
 WIDTHS = (768, 360)
 FRAME = (".bar", ".nav")
+ON_PHONES = ("target-size", "label-content-name-mismatch")
+"""Rules whose result depends on what a phone shows."""
 COVERED = """() => {
   const words = document.createRange(), title = document.querySelector("#content h1");
   if (!title) return false;
@@ -50,6 +52,7 @@ def test_no_page_has_a_serious_barrier_or_is_wider_than_the_window(
             page.set_viewport_size({"width": width, "height": 740})
             wide = page.evaluate("() => document.documentElement.scrollWidth")
             problems += [f"{path} is {wide} wide"] if wide > width else []
+        problems += [line for _, line in findings(page, FRAME, {"runOnly": [*ON_PHONES]})]
 
     assert len(found) > 20
     assert problems == []

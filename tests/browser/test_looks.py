@@ -23,15 +23,15 @@ COLOURS = ("color-contrast", "link-in-text-block")
 def barriers(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
     """Return axe's findings on the page, except in elements that match `without`."""
     asked = {"runOnly": [*STANDARDS], "rules": OF_ITS_OWN, **options}
-    return [line for _, line in _findings(page, without, asked)]
+    return [line for _, line in findings(page, without, asked)]
 
 
 def serious(page: Any, without: Sequence[str] = (), **options: Any) -> list[str]:
     """Return axe's serious findings on the page, except in elements that match `without`."""
-    return [line for impact, line in _findings(page, without, options) if impact in SERIOUS]
+    return [line for impact, line in findings(page, without, options) if impact in SERIOUS]
 
 
-def _findings(page: Any, without: Sequence[str], options: dict[str, Any]) -> list[tuple[str, str]]:
+def findings(page: Any, without: Sequence[str], options: dict[str, Any]) -> list[tuple[str, str]]:
     """Return each finding with its impact."""
     from axe_playwright_python.sync_playwright import Axe
 
