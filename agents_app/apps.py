@@ -68,7 +68,9 @@ class AgentsConfig(AppConfig):
                 "spark",
                 permissions=("agents.view",),
                 tabs=(
-                    NavigationTab(gettext_lazy("Runs"), "admin:agents_app_agentrun_changelist"),
+                    NavigationTab(
+                        gettext_lazy("AI activity"), "admin:agents_app_agentrun_changelist"
+                    ),
                     NavigationTab(
                         gettext_lazy("Batches"), "admin:agents_app_agentbatch_changelist"
                     ),

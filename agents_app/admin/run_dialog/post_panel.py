@@ -15,7 +15,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
 from agents_app.admin.labels import agent_name, format_money, is_demo, model_label
-from agents_app.admin.prompt_versions import prompt_url
 from agents_app.admin.run_dialog.form import enabled_on
 from agents_app.definitions.agents import agents_for, translators
 from agents_app.definitions.schema import Scope
@@ -70,7 +69,7 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
         openable = set(seen.values_list("pk", flat=True))
     rows = AgentRun.objects.filter(pk__in=wanted).only(
         *("pk", "agent_id", "provider", "model", "by_name", "cost", "status", "error"),
-        *("has_read_untrusted", "prompt_version"),
+        "has_read_untrusted",
     )
     return {
         str(run.pk): RunView(
@@ -86,8 +85,6 @@ def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunV
             if run.is_finished and run.status != RunStatus.SUCCEEDED
             else "",
             has_read_untrusted=run.has_read_untrusted,
-            prompt=run.prompt_version,
-            prompt_url=prompt_url(request, run.agent_id, run.prompt_version),
         )
         for run in rows
     }

@@ -48,7 +48,7 @@ class PostPanel:
 class RunView:
     """The run that proposed a change, for a review.
 
-    `cost` is formatted; `problem` says why a run ended early; `prompt` is the version of its prompt.
+    `cost` is formatted; `problem` says why a run ended early.
     """
 
     url: str
@@ -59,16 +59,10 @@ class RunView:
     cost: str = ""
     problem: str = ""
     has_read_untrusted: bool = False
-    prompt: str = ""
-    prompt_url: str = ""
 
     @property
     def started(self) -> str:
         return _("started by %(by)s") % {"by": self.by}
-
-    @property
-    def prompted(self) -> str:
-        return _("prompt %(version)s") % {"version": self.prompt}
 
 
 @dataclass(frozen=True, slots=True)
