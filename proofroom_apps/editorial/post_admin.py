@@ -51,6 +51,7 @@ from proofroom_apps.editorial.posts.list_rows import PostChangeList, found_keys
 from proofroom_apps.editorial.posts.move_pages import move_pages
 from proofroom_apps.editorial.posts.page_tree import page_tree
 from proofroom_apps.editorial.posts.post_checks import checks, checks_page, store_accessibility
+from proofroom_apps.editorial.posts.post_pages import layer_label
 from proofroom_apps.editorial.posts.previews import preview, preview_frame, previews
 from proofroom_apps.editorial.posts.rejections import rejection
 from proofroom_apps.editorial.posts.revisions import compare, restore, revisions
@@ -71,11 +72,11 @@ _MAX_CHOSEN = 1000
 class WaitingFilter(admin.SimpleListFilter):
     """Filter for posts with changes in a layer."""
 
-    title = gettext_lazy("waiting")
+    title = gettext_lazy("pending review")
     parameter_name = "waiting"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(Layer.AI_REVIEW.value, "AI Review"), (Layer.REVIEW.value, "Review")]
+        return [(layer.value, layer_label(layer)) for layer in (Layer.AI_REVIEW, Layer.REVIEW)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Post]) -> QuerySet[Post]:
         layer = self.value() or ""
@@ -138,6 +139,7 @@ class StatusFilter(admin.ChoicesFieldListFilter):
 class PostAdmin(ListAdmin[Post]):
     view_permission = "posts.view"
     add_title = gettext_lazy("New post")
+    empty_title = gettext_lazy("No posts yet")
     empty_words = gettext_lazy("Posts are the pages, articles and other entries of your site.")
     list_display = ("name", "kind", "language", "state", "waiting", "author_name", "changed")
     optional_columns = ("first_published", "scheduled", "expires", "created")
@@ -162,7 +164,7 @@ class PostAdmin(ListAdmin[Post]):
     kind = ListColumn(gettext_lazy("Type"), "type")
     language = ListColumn(gettext_lazy("Language"), "locale")
     state = ListColumn(gettext_lazy("Status"), "status")
-    waiting = ListColumn(gettext_lazy("Waiting"))
+    waiting = ListColumn(gettext_lazy("Pending review"))
     author_name = ListColumn(gettext_lazy("Author"), "author__username")
     changed = ListColumn(gettext_lazy("Updated"), "updated_at")
     first_published = ListColumn(gettext_lazy("First published"), "published_at")

@@ -37,7 +37,7 @@ class FeedbackForm(forms.Form):
 @admin.register(Feedback)
 class FeedbackAdmin(ListAdmin[Feedback]):
     view_permission = "feedback.view"
-    empty_words = gettext_lazy("Feedback on previews of posts appears here.")
+    empty_words = gettext_lazy("Notes from pages of the site appear here.")
     list_display = ("beginning", "post", "category", "status", "author", "created_at")
     list_filter = ("status", "category")
     list_select_related = ("post", "author")

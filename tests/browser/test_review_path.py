@@ -165,7 +165,7 @@ def test_the_buttons_say_what_they_will_do_and_a_rejection_taken_back_is_marked_
     page = open_page()
     page.goto(f"/admin/content/post/{post.pk}/review/?layer=ai-review")
     take, reject = "[data-take-button]", "[data-reject-button]"
-    expect(page.locator(take).first).to_have_text("Submit all…", use_inner_text=True)
+    expect(page.locator(take).first).to_have_text("Send all to Review…", use_inner_text=True)
 
     choose(page, "post.metaDescription", "reject")
     expect(page.locator(take).first).to_be_disabled()

@@ -95,7 +95,7 @@ def icon(name: str) -> SafeString:
 @register.filter
 def without_number(label: str) -> str:
     """Return the label of an action for any number of rows: "Publish…" for "Publish {number}…"."""
-    text = " ".join(label.replace("{number}", " ").split()).replace(" …", "…")
+    text = label.replace(" {number}…", "…").replace("{number} ", "").replace("{number}", "")
     return text[:1].upper() + text[1:]
 
 

@@ -40,7 +40,7 @@ AGES: Final[dict[str, Promise]] = {
     "older-week": gettext_lazy("Older than 7 days"),
     "older-month": gettext_lazy("Older than 30 days"),
 }
-LAYERS: Final = {"ai-review": "AI Review", "review": "Review"}
+LAYERS: Final = {"ai-review": gettext_lazy("AI Review"), "review": gettext_lazy("Review")}
 FLAG_LABELS: Final[dict[str, Promise]] = {
     "conflict": gettext_lazy("conflicts with a person’s change"),
     "drifted": gettext_lazy("changed in the meantime"),

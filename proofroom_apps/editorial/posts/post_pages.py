@@ -95,10 +95,15 @@ def tabs(request: HttpRequest, post: Post, layers: Layers) -> list[PostTab]:
     """Return the links above every page of a post."""
     found = [
         PostTab("source", _("Edit"), post_url("change", post)),
-        PostTab("review", "Review", review_url(post, Layer.REVIEW), len(layers.review.changes)),
+        PostTab(
+            "review",
+            layer_label(Layer.REVIEW),
+            review_url(post, Layer.REVIEW),
+            len(layers.review.changes),
+        ),
         PostTab(
             "ai-review",
-            "AI Review",
+            layer_label(Layer.AI_REVIEW),
             review_url(post, Layer.AI_REVIEW),
             len(layers.ai_review.changes),
         ),

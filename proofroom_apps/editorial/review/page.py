@@ -174,7 +174,7 @@ def script_texts(
             ngettext("Submit %(count)s to Review", "Submit %(count)s to Review", n) for n in both
         ]
         also = _("Submit %(count)s to Review, reject %(rejected)s")
-        every = _("Submit all…")
+        every = _("Send all to Review…")
     found: dict[str, list[str]] = publish_texts(publishing) if publishing else {}
     left = [ngettext("%(count)s left", "%(count)s left", n) for n in both]
     return found | {
