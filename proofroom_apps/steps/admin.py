@@ -25,7 +25,7 @@ from proofroom.accounts.models import SiteRole, role_label
 from proofroom.accounts.roles import grants
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
 from proofroom.core.agent_directory import agent_name
-from proofroom.core.errors import Conflict, RuleViolation
+from proofroom.core.errors import CmsError, Conflict, RuleViolation
 from proofroom.definitions import Step, post_types, steps_of
 from proofroom_apps.editorial.inbox.sections import InboxSection, inbox_sections
 from proofroom_apps.editorial.posts.extensions import (
@@ -33,6 +33,7 @@ from proofroom_apps.editorial.posts.extensions import (
     PostPagesExtension,
     PostPanel,
     PostTab,
+    ReviewGate,
     RunView,
     describe_runs,
     post_pages_extensions,
@@ -283,13 +284,13 @@ class StepsOnPostPages(PostPagesExtension):
         }
         return (PostPanel("settings", render_to_string("admin/steps/panel.html", context)),)
 
-    def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
-        """Return which step comes first, with a button for the people it asks. No query for types without steps."""
+    def review_gate(self, request: HttpRequest, layers: Layers) -> ReviewGate | None:
+        """Return which step comes first, with buttons for the people it asks. No query for types without steps."""
         if not steps_of(layers.post.type):
-            return SafeString()
+            return None
         way = read_way(layers.post, layers)
         if way.is_passed:
-            return SafeString()
+            return None
         context = {
             **_buttons(request, way, layers),
             "way": way,
@@ -297,7 +298,27 @@ class StepsOnPostPages(PostPagesExtension):
             "digest": content_digest(layers),
             "csrf_token": get_token(request),
         }
-        return render_to_string("admin/steps/review.html", context)
+        return ReviewGate(
+            render_to_string("admin/steps/review_actions.html", context),
+            render_to_string("admin/steps/review.html", context),
+        )
+
+    def submitted_for_review(self, request: HttpRequest, post: Post) -> None:
+        """Start the steps, unless they are under way. By API they are started by a request of their own."""
+        if not steps_of(post.type):
+            return
+        way, actor = read_way(post), actor_of(request)
+        if way.current is not None or way.is_passed or not may_start(actor, post):
+            return
+        try:
+            way = advance(post_id=post.pk, actor=actor)
+        except CmsError as error:
+            messages.warning(request, error.message)
+            return
+        if way.current is not None:
+            messages.success(
+                request, _("The step “%(step)s” is open.") % {"step": way.current.name}
+            )
 
     def list_filters(self) -> Sequence[type[SimpleListFilter]]:
         return (StepFilter,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -26,7 +26,7 @@ from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.content_scope import is_in_scopes
 from proofroom.core.i18n.time_zones import current_zone_name, suggested_times, to_local_input
 from proofroom.core.json import Json
-from proofroom.definitions import modules
+from proofroom.definitions import modules, steps_of
 from proofroom_apps.editorial.post_editor.autosave import copies_of_page, offer_copies
 from proofroom_apps.editorial.post_editor.choices import PostChoices, addable_modules, chosen_ids
 from proofroom_apps.editorial.post_editor.controls import Control, control_of
@@ -63,6 +63,7 @@ from proofroom_apps.editorial.posts.post_pages import (
     review_url,
     version_sent,
 )
+from proofroom_apps.editorial.posts.state_badge import state_of
 from proofroom_apps.embeds.providers import known_hosts
 
 # In characters. The preview of a search result cuts longer texts.
@@ -428,12 +429,13 @@ def publication_input(post: Post) -> str:
 def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, Any]:
     """Return the header for a form with and without unsaved changes. A script shows the current one."""
     request, post = frame.request, frame.post
-    state = PostState(
-        status=post.status,
-        publish_at=post.publish_at,
-        unpublish_at=post.unpublish_at,
-        in_review=frame.layer is not None,
+    public = state_of(
+        post,
         changes_in_review=len(frame.layers.review.changes),
+        in_review=frame.layer is not None,
+    )
+    state = PostState(
+        **asdict(public),
         may_save=rights["may_save"],
         may_stage=rights["may_stage"],
         is_outside=rights["is_outside"],
@@ -443,16 +445,14 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         may_save_template=may(request, "snippets.manage"),
         may_trash=not rights["is_locked_by_other"] and may(request, "posts.delete", post),
         may_approve=may(request, "posts.review.approve", post),
-        is_placeholder=post.is_placeholder,
         is_variation=post.variation_of_id is not None,
-        was_live=post.published_at is not None,
-        is_running=post.variation_running,
         is_locked=rights["is_locked_by_other"],
         has_lock=rights["has_own_lock"],
+        has_steps=bool(steps_of(post.type)),
     )
     clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
     return {
-        "header": clean,
+        "badge": clean.badge,
         "hints": [(clean.hint, "clean"), (dirty.hint, "dirty")],
         "primary": merge_actions(*([one.primary] if one.primary else [] for one in (clean, dirty))),
         "secondary": merge_actions(

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Final, Literal
 
 from django.utils.translation import gettext
 
-from content.models import UNPUBLISHED, Status, status_label
+from content.models import Status
+from proofroom_apps.editorial.posts.state_badge import PublicationState, StateBadge, badge_of
 
 STATUS_AFTER: Final = {
     "publish": Status.PUBLISHED,
@@ -26,17 +26,12 @@ SAVE_PENDING: Final = "save-pending"
 
 
 @dataclass(frozen=True, slots=True)
-class PostState:
+class PostState(PublicationState):
     """The data for the header. `may_save` is the right to change the form's content without a review.
 
-    `is_outside`: the post is out of the scope of the user's role.
+    `is_outside`: the post is out of the scope of the user's role. `has_steps`: the type has editorial steps.
     """
 
-    status: str
-    publish_at: datetime | None = None
-    unpublish_at: datetime | None = None
-    in_review: bool = False
-    changes_in_review: int = 0
     may_save: bool = False
     may_stage: bool = False
     is_outside: bool = False
@@ -46,23 +41,12 @@ class PostState:
     may_save_template: bool = False
     may_trash: bool = False
     may_approve: bool = False
-    is_placeholder: bool = False
     is_variation: bool = False
-    was_live: bool = False
-    """True if it is or was published."""
-    is_running: bool = False
+    has_steps: bool = False
     is_locked: bool = False
     """True if somebody else has locked the page."""
     has_lock: bool = False
     """True if the user has locked the page."""
-
-    @property
-    def is_scheduled(self) -> bool:
-        return self.status == Status.DRAFT and self.publish_at is not None
-
-    @property
-    def expires(self) -> bool:
-        return self.status == Status.PUBLISHED and self.unpublish_at is not None
 
     @property
     def is_live(self) -> bool:
@@ -72,22 +56,21 @@ class PostState:
 
 @dataclass(frozen=True, slots=True)
 class StateAction:
-    """A button (`do` is its form value), or a link to a page or dialog of the post."""
+    """A button (`do` is its form value), or a link to a page or dialog of the post. `help` is its tooltip."""
 
     label: str
     do: str = ""
     page: Literal["", "review", "ai_review", "copy", "template", "trash"] = ""
     dialog: str = ""
     is_enabled: bool = True
+    help: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class EditorHeader:
-    """The header. `badge` is a CSS class; `moment` is the time at the end of the label."""
+    """The header of the form."""
 
-    badge: str
-    label: str
-    moment: datetime | None
+    badge: StateBadge
     hint: str
     primary: StateAction | None
     secondary: StateAction | None
@@ -119,7 +102,6 @@ def merge_actions(clean: Sequence[StateAction], dirty: Sequence[StateAction]) ->
 
 def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
     """Return the header. `is_dirty` is True if there are unsaved changes."""
-    badge, label = _badge(state)
     hint, primary = _main(state, is_dirty=is_dirty)
     found = [
         one
@@ -132,31 +114,15 @@ def header_of(state: PostState, *, is_dirty: bool) -> EditorHeader:
         (one for one in found if one.do in ("save", SAVE_PENDING, "save-review")), None
     )
     menu = tuple(one for one in found if one is not secondary)
-    moment = None
-    if badge == "scheduled":
-        moment = state.publish_at
-    elif badge == "published" and state.expires:
-        moment = state.unpublish_at
-    return EditorHeader(badge, label, moment, hint, primary, secondary, menu)
+    return EditorHeader(badge_of(state), hint, primary, secondary, menu)
 
 
-def _badge(state: PostState) -> tuple[str, str]:
-    if state.in_review:
-        return "review", gettext("Changes in Review")
-    # Before the status: a running variation can be a draft, but visitors see it.
-    if state.is_running:
-        return "published", gettext("Running in an experiment")
-    if state.is_placeholder:
-        return "ai-review", gettext("Proposed by an agent")
-    if state.is_scheduled:
-        return "scheduled", gettext("Scheduled for")
-    if state.status == Status.PUBLISHED and state.changes_in_review:
-        return "review", gettext("Unpublished changes")
-    if state.was_live and state.status == Status.DRAFT:
-        return UNPUBLISHED, status_label(UNPUBLISHED)
-    if state.expires:
-        return "published", gettext("Published until")
-    return state.status, status_label(state.status)
+def _submit(*, has_steps: bool, is_enabled: bool = True) -> StateAction:
+    """Return the button that saves to Review, which also starts the steps of the type."""
+    text = gettext("Saves your changes to Review and starts the steps.") if has_steps else ""
+    return StateAction(
+        gettext("Submit for review"), do="save-review", is_enabled=is_enabled, help=text
+    )
 
 
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
@@ -174,9 +140,9 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
         return hint, StateAction(gettext("Save to Review"), do="save-review", is_enabled=is_dirty)
     if not state.may_save:
         hint = gettext("Your changes go to Review; visitors see them once somebody approves them.")
-        return hint, StateAction(
-            gettext("Submit for review"), do="save-review", is_enabled=is_dirty
-        )
+        if state.has_steps:
+            hint = gettext("Your changes go to Review and through the steps of this type.")
+        return hint, _submit(has_steps=state.has_steps, is_enabled=is_dirty)
     if state.is_live:
         if not is_dirty and state.changes_in_review and state.may_approve:
             hint = gettext("Changes in Review are not visible to visitors yet.")
@@ -238,7 +204,7 @@ def _others(state: PostState, *, is_dirty: bool) -> list[StateAction]:
     if may_publish:
         found.append(StateAction(gettext("Publish now"), do="publish"))
     if state.may_stage:
-        found.append(StateAction(gettext("Submit for review"), do="save-review"))
+        found.append(_submit(has_steps=state.has_steps))
     if may_publish:
         label = gettext("Change schedule…") if state.is_scheduled else gettext("Schedule…")
         found.append(StateAction(label, dialog="schedule"))

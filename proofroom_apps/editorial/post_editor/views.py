@@ -56,6 +56,7 @@ from proofroom_apps.editorial.post_editor.form_data import (
 from proofroom_apps.editorial.post_editor.module_actions import rearrange
 from proofroom_apps.editorial.post_editor.page import Frame, module_partial, publication_input, show
 from proofroom_apps.editorial.post_editor.publish_state import SAVE_PENDING, STATUS_AFTER
+from proofroom_apps.editorial.posts.extensions import submitted_for_review
 from proofroom_apps.editorial.posts.post_checks import warn_about_checks
 from proofroom_apps.editorial.posts.post_pages import (
     get_post_or_404,
@@ -218,6 +219,8 @@ def save(
     elif to_review:
         text = gettext("Saved to Review: %(paths)s. The live text has not changed.")
         messages.success(request, text % {"paths": saved})
+        if do == "save-review" and frame.layer is None:
+            submitted_for_review(request, post)
         to_page = frame.page == "translate"
         url = (
             post_url("translate", post, "?layer=review")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 from uuid import UUID
 
 from django.contrib.admin import SimpleListFilter
@@ -17,15 +17,21 @@ from content.layers import Layers
 from content.models import Post
 from proofroom.core.hooks import ExtensionPoint
 
+_MAIN_TABS: Final = frozenset({"source", "review", "ai-review"})
+
 
 @dataclass(frozen=True, slots=True)
 class PostTab:
-    """A link above the pages of a post."""
+    """A link above the pages of a post. Narrow screens show the main ones, and the rest in a menu."""
 
     name: str
     label: str
     url: str
     count: int | None = None
+
+    @property
+    def is_main(self) -> bool:
+        return self.name in _MAIN_TABS
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +48,17 @@ class PostPanel:
 
     tab: Literal["settings", "agents"]
     html: SafeString
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewGate:
+    """What must happen before changes in Review are approved.
+
+    `actions` are the buttons for it, which take the place of those that approve; `notice` says why.
+    """
+
+    actions: SafeString
+    notice: SafeString
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +157,12 @@ class PostPagesExtension:
         """
         return None
 
-    def review_notices(self, request: HttpRequest, layers: Layers) -> SafeString:
-        """Return HTML to show above the changes in a review, empty without notices."""
-        return SafeString()
+    def review_gate(self, request: HttpRequest, layers: Layers) -> ReviewGate | None:
+        """Return what must happen before the changes in Review are approved; None if they can be."""
+        return None
+
+    def submitted_for_review(self, request: HttpRequest, post: Post) -> None:
+        """Follow a save by the button that submits for review. Not called if nothing was saved."""
 
     def field_actions(self, request: HttpRequest, post: Post) -> FieldActions:
         """Return a function that lists the links beside a field without a query. Called once for a form."""
@@ -195,9 +215,15 @@ def take_accepted(
     return next((answer for answer in answers if answer is not None), None)
 
 
-def review_notices(request: HttpRequest, layers: Layers) -> list[SafeString]:
-    added = [each.review_notices(request, layers) for each in post_pages_extensions]
-    return [html for html in added if html]
+def review_gate(request: HttpRequest, layers: Layers) -> ReviewGate | None:
+    """Return the first gate that is closed, or None."""
+    gates = (each.review_gate(request, layers) for each in post_pages_extensions)
+    return next((gate for gate in gates if gate is not None), None)
+
+
+def submitted_for_review(request: HttpRequest, post: Post) -> None:
+    for each in post_pages_extensions:
+        each.submitted_for_review(request, post)
 
 
 def extension_tabs(request: HttpRequest, post: Post) -> list[PostTab]:

@@ -22,6 +22,7 @@ from content.store.scopes import can_view
 from proofroom.core.admin.permissions import actor_of, may
 from proofroom.core.database.compiled_queries import CompiledQuery, columns_of, first_instance
 from proofroom_apps.editorial.posts.extensions import PostTab, extension_tabs
+from proofroom_apps.editorial.posts.state_badge import badge_of, state_of
 
 MAX_REJECTIONS: Final = 200
 """Maximum number of rejections in one address, since some servers reject longer URLs."""
@@ -164,6 +165,7 @@ def post_page(
         "post_title": title_in(post, layers),
         "tabs": tabs(request, post, layers),
         "tab": tab,
+        "badge": badge_of(state_of(post, changes_in_review=len(layers.review.changes))),
         **context,
     }
     return page(request, template, frame, title=title, status=status)

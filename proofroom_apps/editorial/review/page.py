@@ -18,7 +18,7 @@ from content.models import Layer, Post, Status
 from content.posts.decide import PostSeen
 from content.presenters.overview import check_changes
 from proofroom.core.admin.permissions import actor_of, may
-from proofroom_apps.editorial.posts.extensions import review_notices, review_panels
+from proofroom_apps.editorial.posts.extensions import review_gate, review_panels
 from proofroom_apps.editorial.posts.post_checks import blocked_publication
 from proofroom_apps.editorial.posts.post_pages import (
     layer_label,
@@ -83,16 +83,22 @@ def show(
     counts = Counter(card.decision for card in cards)
     flagged = sum(card.card.is_flagged for card in cards)
     publishing = offer_publishing(request, layers, view)
+    gate = review_gate(request, layers) if cards and (is_review or publishing) else None
+    if gate is not None:
+        publishing = None
+    checks = check_changes([card.card for card in cards], view.below, view.document)
     context = {
         "groups": shown.groups,
         "runs": shown.runs,
+        "has_untrusted": any(run.has_read_untrusted for run, _count in shown.runs),
         "first": cards[0].card.path if cards else "",
         "total": len(cards),
         "accepted": counts["accept"],
         "rejected": counts["reject"],
         "undecided": counts["leave"],
         "flagged": flagged,
-        "checks": check_changes([card.card for card in cards], view.below, view.document),
+        "checks": checks,
+        "failed_checks": sum(not check.is_passed for check in checks),
         "safe": len(cards) - flagged,
         # For the button that undoes only these: accepted as safe, not by the user one by one.
         "marked_safe": [
@@ -107,7 +113,7 @@ def show(
         "is_review": is_review,
         "is_live": post.status == Status.PUBLISHED,
         "digest": shown.digest,
-        "notices": review_notices(request, layers) if cards else [],
+        "gate": gate,
         "reviewers": reviewers_panel(request, post, view, shown.digest, links) if cards else None,
         "schedule": schedule_panel(request, post, view),
         "panels": review_panels(request, post) if view.layer == Layer.REVIEW else (),
@@ -115,7 +121,9 @@ def show(
         "seen": PostSeen(is_published=post.status == Status.PUBLISHED, version=post.version),
         "blocked": blocked_publication(layers, view) if is_review or publishing else [],
         "checks_url": post_url("checks", post, f"?layer={view.layer}"),
+        # Changes may be accepted one by one before their steps are done, but not approved.
         "may_take": may(request, right, post),
+        "may_send": may(request, right, post) and not (gate is not None and is_review),
         "may_reject": may(request, "posts.review.approve", post),
         "publishing": publishing,
         "other_count": len(other.changes),

@@ -4,7 +4,7 @@ import { say } from "./edit.js";
 
 export class Publishing {
   constructor(root) {
-    this.button = root.querySelector("[data-publish-button]");
+    this.button = document.querySelector("[data-publish-button]");
     this.box = root.querySelector("[data-goes-live]");
     this.sentence = this.box.querySelector("[data-sentence]");
     this.general = this.sentence.textContent;

@@ -16,14 +16,15 @@ if (schedule) startSuggestedTimes(schedule, schedule.querySelector("#schedule-at
 for (const { dataset } of document.querySelectorAll("[data-decided]")) storeDecisions(dataset.decided).save([]);
 
 function start(root) {
-  const form = root.querySelector("#review-form");
+  // Its buttons stand in the header of the page, its fields in the bar and the cards.
+  const form = document.getElementById("review-form");
   const cards = [...root.querySelectorAll("[data-change]")].map((element) => new Card(element));
   const byElement = new Map(cards.map((card) => [card.element, card]));
   const live = root.querySelector("[data-live]");
-  const take = form.querySelector("[data-take-button]");
-  const reject = form.querySelector("[data-reject-button]");
+  const take = form?.querySelector("[data-take-button]");
+  const reject = form?.querySelector("[data-reject-button]");
   const publishing = root.querySelector("[data-goes-live]") && new Publishing(root);
-  const progress = form.querySelector("[data-progress]");
+  const progress = root.querySelector("[data-progress]");
   const store = storeDecisions(root.dataset.key);
   const pane = startPane(root);
   const undo = [];
@@ -36,7 +37,7 @@ function start(root) {
     const accept = count("accept");
     const rejected = count("reject");
     const numbers = { accept, reject: rejected, leave: cards.length - accept - rejected };
-    for (const [value, number] of Object.entries(numbers)) form.querySelector(`[data-count=${value}]`).textContent = number;
+    for (const [value, number] of Object.entries(numbers)) root.querySelector(`[data-count=${value}]`).textContent = number;
     for (const card of cards) card.show();
     progress.value = accept + rejected;
     progress.hidden = !(accept + rejected);
@@ -207,12 +208,12 @@ function start(root) {
   root.addEventListener("input", (event) => { if (event.target.closest(".reject-note")) store.save(cards); });
   for (const name of ["focusin", "mouseover"]) root.addEventListener(name, onReading);
   root.addEventListener("click", onJump);
-  form.querySelector("#note")?.addEventListener("keydown", preventSubmit);
+  root.querySelector("#note")?.addEventListener("keydown", preventSubmit);
   for (const card of cards) card.noteField?.addEventListener("keydown", noteKey);
   root.querySelector("[data-accept-safe]")?.addEventListener("click", (event) => { event.preventDefault(); acceptSafe(); });
   root.querySelector("[data-undo-safe]").addEventListener("click", takeBack);
   document.addEventListener("keydown", key);
-  form.addEventListener("submit", () => store.sent());
+  form?.addEventListener("submit", () => store.sent());
   // A reply of an agent that was accepted replaces the proposal, so the cards are out of date.
   let isStaged = false;
   document.addEventListener("cms:staged", () => { isStaged = true; });
@@ -220,7 +221,6 @@ function start(root) {
   document.addEventListener("close", () => { if (isStaged) location.reload(); }, true);
   // When the user goes back, the browser restores the radio buttons without an event.
   window.addEventListener("pageshow", show);
-  form.setAttribute("data-live-bar", "");
   root.querySelector("[data-rail]").open = WIDE.matches;
   startEditing(root, announce);
   for (const diff of root.querySelectorAll("[data-two-images]")) createSlider(diff);
