@@ -7,18 +7,26 @@ from typing import Final
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from agents_app.definitions.agents import account_of, get_agent
+from agents_app.definitions.agents import account_of, agents_for, get_agent, switched
 from agents_app.definitions.schema import Scope
 from agents_app.models import AgentRun, RunStatus
 from agents_app.runs.creation import create_run
-from agents_app.runs.permissions import run_actor
+from agents_app.runs.permissions import START_PERMISSIONS, run_actor
 from content.layers import open_layers
 from content.models import Post
 from proofroom.core import outbox
+from proofroom.core.actor import Actor
+from proofroom.core.agent_directory import agent_name
 from proofroom.core.errors import CmsError
 from proofroom.core.json import JsonObject
 from proofroom.core.models import Event
-from proofroom_apps.comments.mentions import AgentCall, StartedRun, agent_mentioned
+from proofroom_apps.comments.mentions import (
+    AgentCall,
+    MentionChoice,
+    StartedRun,
+    agent_mentioned,
+    agents_to_mention,
+)
 from proofroom_apps.comments.models import Comment
 from proofroom_apps.comments.services import answer_mention
 
@@ -28,7 +36,26 @@ _ENDED: Final = ("agent.run.finished", "agent.run.cancelled")
 def subscribe_to_mentions() -> None:
     """Call once, at start."""
     agent_mentioned.register(start_mentioned_agent)
+    agents_to_mention.register(agents_for_comments)
     outbox.subscribe(_ENDED, answer_in_thread, id="agents_app.comment_mentions.answer")
+
+
+def agents_for_comments(actor: Actor, post: Post) -> list[MentionChoice]:
+    """Return the agents that the actor may run on a post or its fields. One query, none without the permission."""
+    scopes = [
+        scope
+        for scope in (Scope.DROPDOWN, Scope.FIELD)
+        if actor.can(START_PERMISSIONS[scope], post)
+    ]
+    if not scopes:
+        return []
+    found = {agent.id: agent for scope in scopes for agent in agents_for(scope)}
+    switches = switched()
+    return [
+        MentionChoice("agent", f"@agent:{agent.id}", agent_name(agent.id))
+        for agent in found.values()
+        if switches.get(agent.id, agent.enabled)
+    ]
 
 
 def start_mentioned_agent(call: AgentCall) -> StartedRun:

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from datetime import date
-from typing import Any, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 from uuid import UUID
 
 from django.utils.translation import gettext as _
@@ -215,7 +215,12 @@ _LARGEST_NUMBER = 10**12
 
 
 class ModuleProps(BaseModel):
-    """Base class of a module's props, their nested objects, and custom fields. Unknown keys are refused."""
+    """Base class of a module's props, their nested objects, and custom fields. Unknown keys are refused.
+
+    `add_label` is the button that adds such an object to a list: "Add image". The form says "Add item" without it.
+    """
+
+    add_label: ClassVar[str] = ""
 
     model_config = ConfigDict(
         extra="forbid", alias_generator=to_camel, allow_inf_nan=False, protected_namespaces=()

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Final
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import Case, Model, When
 from django.utils.translation import gettext as _
 
 from content.models import Post
@@ -24,6 +25,9 @@ from proofroom.core.i18n.words import MARK, compile_pattern
 from proofroom_apps.comments.models import AGENT_ID_MAX, Comment
 
 MAX_MENTIONS: Final = 20
+MAX_CHOICES: Final = 8
+_MAX_CANDIDATES: Final = 40
+"""Accounts that are checked for the list, however many a search finds."""
 MAX_AGENTS: Final = 3
 """Largest number of agents in one comment, because each starts a run that costs money."""
 _NAME: Final = rf"[\w{MARK}\u200c\u200d.@+-]"
@@ -79,6 +83,17 @@ class StartedRun:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class MentionChoice:
+    """Somebody to mention: what is written, and for agents the name. `kind` is `person` or `agent`."""
+
+    kind: str
+    mention: str
+    name: str
+
+
+agents_to_mention: Hook[[Actor, Post], Sequence[MentionChoice]] = Hook()
+"""Returns the agents that an actor may run on a post, in their order. Registered by the app of agents."""
 agent_mentioned: Hook[[AgentCall], StartedRun] = Hook()
 """Starts the run of a mentioned agent, in the transaction of the comment. Registered by the app of agents."""
 
@@ -141,6 +156,37 @@ def _find_people(names: Sequence[str]) -> dict[str, User]:
     people = list(found)
     User.preload_roles(people)
     return {person.username: person for person in people}
+
+
+def mention_choices(actor: Actor, subject: Post | Asset, words: str) -> list[MentionChoice]:
+    """Return people who may read comments here, then agents that the actor may run, whose names have these words.
+
+    At most `MAX_CHOICES` of each. Names that begin with the words come first.
+    """
+    words = words.strip().removeprefix("@")
+    wanted = words.casefold()
+    found = User.objects.filter(is_active=True, username__icontains=words)
+    # Who writes has no reason to mention themselves.
+    found = found.exclude(role=Role.AI_AGENT).exclude(pk=actor.user.pk)
+    begins = Case(When(username__istartswith=words, then=0), default=1)
+    candidates = list(found.order_by(begins, "username")[:_MAX_CANDIDATES])
+    User.preload_roles(candidates)
+    people = (user for user in candidates if may_read(user, subject))
+    choices = [
+        MentionChoice("person", f"@{user.username}", user.username)
+        for user in islice(people, MAX_CHOICES)
+    ]
+    if not isinstance(subject, Post):
+        return choices
+    agents = (choice for each in agents_to_mention(actor, subject) for choice in each)
+    wanted = wanted.removeprefix("agent:")
+    matching = (
+        choice
+        for choice in agents
+        if wanted in choice.mention.removeprefix("@agent:").casefold()
+        or wanted in choice.name.casefold()
+    )
+    return [*choices, *islice(matching, MAX_CHOICES)]
 
 
 def may_read(user: User, subject: Model) -> bool:

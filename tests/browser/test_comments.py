@@ -123,3 +123,30 @@ def test_the_page_works_without_scripts(open_page: Any) -> None:
     page.get_by_role("button", name="Add comment").click()
 
     expect(page.locator("[data-thread] .comment-body")).to_have_text("Shorter")
+
+
+def test_names_are_completed_by_keys_and_by_a_tap(open_page: Any) -> None:
+    post = make.post()
+    for name in ("translator", "admin"):
+        make.user(name)
+    page = open_page(width=390)
+    page.goto(f"/admin/content/post/{post.pk}/comments/")
+    box = page.locator("#comment-body")
+
+    box.press_sequentially("Look, @tra")
+    expect(page.get_by_role("combobox", name="New comment")).to_have_attribute(
+        "aria-activedescendant", "comment-body-mentions-0"
+    )
+    assert serious_in_any_light(page) == []
+    box.press("Enter")
+    expect(box).to_have_value("Look, @translator ")
+    assert box.get_attribute("role") is None
+
+    box.press_sequentially("and @agent:proof")
+    page.get_by_role("option", name="Proofreader").click()
+    expect(box).to_have_value("Look, @translator and @agent:proofreader ")
+    box.press_sequentially("@adm")
+    page.get_by_role("option", name="@admin").wait_for()
+    box.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    assert box.input_value().endswith("@adm")

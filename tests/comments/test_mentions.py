@@ -27,6 +27,7 @@ from proofroom_apps.comments.services import remind_of_due
 from tests import make
 from tests.api_client import ApiClient
 from tests.comments.talk import refuse, say, threads
+from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
 
@@ -331,3 +332,35 @@ def test_notifications_about_files_check_what_the_reader_may_see() -> None:
     make.edited(outside, {"featuredMediaId": str(asset.pk)})
 
     assert texts_for("bloggers") == []
+
+
+def test_who_may_write_finds_people_who_see_the_post_and_agents_that_they_may_run() -> None:
+    """Without the writer, agents' accounts, people limited to other content, and agents that are off."""
+    post, page = make.post("Coffee"), make.post("Kettle", type="page")
+    for name in ("translator", "admin"):
+        make.user(name)
+    scope = ContentScope(types=frozenset({"page"}))
+    make.site_role("transcribers", "posts.view", "comments.view", scope=scope)
+    make.user("transcribers")
+    gone = make.user("editor", "transient")
+    gone.is_active = False
+    gone.save()
+    make.user("ai-agent", "trans_bot")
+    switch_agent(agent_id="translator", enabled=False, actor=make.actor("admin"))
+
+    def found(subject: Post, words: str, *, by: str = "editor") -> list[str]:
+        listed = ApiClient(by).read(f"/api/posts/{subject.pk}/mentions?search={words}")["data"]
+        return [choice["mention"] for choice in listed]
+
+    assert found(post, "trans") == ["@translator"]
+    assert found(page, "TRANS") == ["@transcribers", "@translator"]
+    assert found(post, "edit") == []  # the writer
+    assert found(post, "proofr") == ["@agent:proofreader"]
+    assert found(post, "agent:proof") == ["@agent:proofreader"]
+    assert found(post, "lator") == ["@translator"]
+    # Translators may not run agents on a post.
+    assert not [each for each in found(post, "", by="translator") if each.startswith("@agent:")]
+    queries = count_queries(found, post, "")
+    for number in range(5):
+        make.user("editor", f"extra{number}")
+    assert count_queries(found, post, "") == queries

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Any, ClassVar, Final
 from uuid import UUID
 
@@ -10,6 +11,7 @@ from pydantic import BeforeValidator, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from proofroom.accounts.models import USERNAME_MAX
 from proofroom.core.api.answer import Answer, list_of, one_of
 from proofroom.core.api.body import Body, Id, Moment, Words, read_body
 from proofroom.core.api.pagination import page_of
@@ -18,6 +20,7 @@ from proofroom.core.api.query import choice_in
 from proofroom.core.api.schema import PAGES, UUID_TEXT, choice_schema, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.errors import invalid
+from proofroom_apps.comments.mentions import MentionChoice, mention_choices
 from proofroom_apps.comments.models import PATH_MAX, QUOTE_MAX, CommentStatus
 from proofroom_apps.comments.presenters import CommentAnswer, present_comment, present_threads
 from proofroom_apps.comments.queries import require_asset, require_post, threads_of
@@ -32,6 +35,9 @@ from proofroom_apps.comments.services import (
 
 STATUS: Final = query_parameter(
     "status", "Status of the thread.", choice_schema(*CommentStatus.values)
+)
+SEARCH: Final = query_parameter(
+    "search", "Part of a name.", {"type": "string", "maxLength": USERNAME_MAX}
 )
 PATH: Final = query_parameter("path", "On this field.", {"type": "string", "maxLength": PATH_MAX})
 
@@ -87,6 +93,32 @@ class CommentDeletedAnswer(Answer):
     """The deleted comment."""
 
     id: UUID
+
+
+class MentionChoiceAnswer(Answer):
+    """Somebody to mention: `mention` is what to write in a comment."""
+
+    kind: Annotated[str, one_of(("person", "agent"))]
+    mention: str
+    name: str
+
+
+class MentionChoicesAnswer(Answer):
+    """At most eight people and eight agents."""
+
+    data: list[MentionChoiceAnswer]
+
+
+def _words_in(request: Request) -> str:
+    words = str(request.query_params.get("search", ""))
+    if len(words) > USERNAME_MAX or "\x00" in words:
+        raise invalid("search", f"search can have at most {USERNAME_MAX} characters.")
+    return words
+
+
+def _present_choices(found: Iterable[MentionChoice]) -> Response:
+    data = [MentionChoiceAnswer.model_validate(choice) for choice in found]
+    return Response(MentionChoicesAnswer(data=data))
 
 
 def _read_new(request: Request) -> dict[str, Any]:
@@ -164,6 +196,36 @@ class MediaCommentViewSet(ApiViewSet):
         """Comment on a file, or reply. Files have no `path`, `passage` or `changePath`."""
         written = comment_on_asset(asset_id=media_id, actor=self.actor, **_read_new(request))
         return Response(present_comment(written.comment, written.warnings), status=201)
+
+
+class PostMentionViewSet(ApiViewSet):
+    """Who can be mentioned in a comment on a post."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "comments.write"}
+    path_schemas: ClassVar = {"post_id": UUID_TEXT}
+
+    @extend_schema(parameters=[SEARCH], responses=MentionChoicesAnswer)
+    def list(self, request: Request, post_id: str) -> Response:
+        """List people who can see the post, and agents that you may run on it."""
+        words = _words_in(request)
+        return _present_choices(
+            mention_choices(self.actor, require_post(post_id, self.actor), words)
+        )
+
+
+class MediaMentionViewSet(ApiViewSet):
+    """Who can be mentioned in a comment on a media file."""
+
+    permissions: ClassVar[dict[str, Declared]] = {"list": "comments.write"}
+    path_schemas: ClassVar = {"media_id": UUID_TEXT}
+
+    @extend_schema(parameters=[SEARCH], responses=MentionChoicesAnswer)
+    def list(self, request: Request, media_id: str) -> Response:
+        """List people who can see the file."""
+        words = _words_in(request)
+        return _present_choices(
+            mention_choices(self.actor, require_asset(media_id, self.actor), words)
+        )
 
 
 class CommentViewSet(ApiViewSet):

@@ -70,6 +70,7 @@ class Control:
     default: str | None = None
     now: str = ""
     actions: Sequence[FieldAction] = ()
+    add_label: str = ""
 
     @property
     def id(self) -> str:
@@ -157,6 +158,7 @@ def control_of(
         values = {inner.name: to_typed(inner, None) for inner in form_field.nested}
         # The script copies it for a new item and puts the item's number in.
         control.blank = _parts(form_field, f"{name}.{BLANK_INDEX}", values, {}, choices)
+        control.add_label = in_words(form_field.add_label) or gettext("Add item")
         control.min_items = form_field.min_items
         # A form is read up to this number of items.
         control.max_items = form_field.max_items or ITEMS_MAX

@@ -71,6 +71,7 @@ class EditorField:
     min_items: int = 0
     max_items: int | None = None
     nested: tuple[EditorField, ...] = ()
+    add_label: str = ""
 
 
 @cache
@@ -106,6 +107,7 @@ def _fields(props: type[ModuleProps], schema: Mapping[str, Json]) -> tuple[Edito
                 min_items=cast("int", node.get("minItems") or 0),
                 max_items=cast("int | None", node.get("maxItems")),
                 nested=_fields(prop.nested, inner) if prop.nested else (),
+                add_label=prop.nested.add_label if prop.nested else "",
             )
         )
     return tuple(found)

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Final
 from uuid import UUID
 
+from django.db.models import Count
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.functional import Promise
@@ -15,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from content.document.labels import module_label
-from content.models import ModuleInstance
+from content.models import ModuleInstance, Post, PostModule
 from proofroom.core.admin.permissions import require, service_errors_as_http
 from proofroom.core.i18n import in_words
 from proofroom.definitions import Module, allowed_modules, find_module, modules
@@ -29,6 +30,9 @@ WIDTH: Final = 128
 HEIGHT: Final = 80
 SNIPPET: Final = "snippet:"
 """Beginning of the form value of a snippet, before its id."""
+OFTEN_SHOWN: Final = 6
+OFTEN_SAMPLE: Final = 200
+"""Number of posts in which modules are counted, so that the picker opens as fast on a large site."""
 _LEFT: Final = 10
 _BOTTOM: Final = 72
 
@@ -136,6 +140,8 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
         role = next(iter(module.ai.layout_roles), "body")
         groups.setdefault(role, []).append(_offer(module))
     shown = [(_ROLES.get(role, role), offers) for role, offers in groups.items() if offers]
+    offered = {offer.kind: offer for offers in groups.values() for offer in offers}
+    often = [offered[name] for name in _used_types(post.type) if name in offered]
     rows = ModuleInstance.objects.globals().order_by("label", "global_slug")
     shared = [
         _offer(definition, str(slug), label or str(slug))
@@ -148,7 +154,7 @@ def picker(request: HttpRequest, post_id: UUID) -> HttpResponse:
     snippets = list_snippets(post_type=post.type, locale=post.locale, kind=Snippet.Kind.MODULES)
     if snippets:
         shown.append((_("Snippets"), [*map(_offer_snippet, snippets)]))
-    context = {"groups": shown, "width": WIDTH, "height": HEIGHT}
+    context = {"often": often[:OFTEN_SHOWN], "groups": shown, "width": WIDTH, "height": HEIGHT}
     return render(request, "admin/posts/picker.html", context)
 
 
@@ -163,6 +169,14 @@ def _offer_snippet(snippet: Snippet) -> Offer:
         icon=icon_of(first),
         shapes=wireframe_of(first) if first else (),
     )
+
+
+def _used_types(post_type: str) -> list[str]:
+    """Return the types of modules on the latest posts of a type, most used first. One query."""
+    latest = Post.objects.alive().filter(type=post_type).order_by("-updated_at", "pk")
+    rows = PostModule.objects.filter(post__in=latest.values("pk")[:OFTEN_SAMPLE])
+    counted = rows.values("instance__type").annotate(n=Count("pk"))
+    return [row["instance__type"] for row in counted.order_by("-n", "instance__type")]
 
 
 def _offer(module: type[Module], slug: str = "", label: str = "") -> Offer:

@@ -218,6 +218,7 @@ def _threads(
         "choices": [(name, label, name == show) for name, label in labels.items()],
         "may_write": may_write,
         "people": assignable_people() if may_write else [],
+        "mentions_url": f"/api/{'media' if layers is None else 'posts'}/{subject.pk}/mentions",
         "from_time": to_local_input(timezone.now()),
     }
     if layers is None:

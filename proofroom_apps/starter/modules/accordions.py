@@ -21,6 +21,8 @@ from proofroom.definitions.props import entries, text
 
 
 class Section(ModuleProps):
+    add_label = "Add section"
+
     title: str = Text(max_length=160)
     icon: str = Icon()
     content: RichTextDocument = RichText()

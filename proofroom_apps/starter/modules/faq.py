@@ -12,6 +12,8 @@ from proofroom.definitions import (
 
 
 class Question(ModuleProps):
+    add_label = "Add question"
+
     question: str = Text(max_length=300)
     answer: RichTextDocument = RichText()
 

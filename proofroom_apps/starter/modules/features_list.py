@@ -4,6 +4,8 @@ from proofroom.definitions import AIGuidance, Icon, Module, ModuleProps, Repeate
 
 
 class Feature(ModuleProps):
+    add_label = "Add feature"
+
     icon: str = Icon()
     title: str = Text(max_length=120)
     text: str = Textarea(max_length=600)

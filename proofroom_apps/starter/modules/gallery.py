@@ -18,6 +18,8 @@ from proofroom.definitions.props import entries, picture
 
 
 class Picture(ModuleProps):
+    add_label = "Add image"
+
     image_id: str | None = MediaField(label="Image")
     caption: str = Text(max_length=300)
 

@@ -19,6 +19,8 @@ from proofroom.definitions.props import entries, picture, text
 
 
 class Logo(ModuleProps):
+    add_label = "Add logo"
+
     name: str = Text(max_length=120, translatable=False, help="Read aloud by screen readers.")
     image_id: str | None = MediaField(label="Logo")
     url: str = Link(label="Link")

@@ -17,6 +17,8 @@ from proofroom.definitions.props import entries, text
 
 
 class Plan(ModuleProps):
+    add_label = "Add plan"
+
     name: str = Text(max_length=80)
     price: str = Text(max_length=40, help="As shown to visitors: 24 €, or On request.")
     period: str = Text(max_length=60, help="per month, per person …")

@@ -8,6 +8,8 @@ from proofroom.definitions.props import entries, text
 
 
 class Statistic(ModuleProps):
+    add_label = "Add number"
+
     value: str = Text(max_length=24, help="As shown to visitors: 3,200 or 98 %.")
     label: str = Text(max_length=120, help="What the number stands for.")
     note: str = Text(max_length=200, help="When, where, or by whom it was counted.")

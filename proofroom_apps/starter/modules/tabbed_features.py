@@ -19,6 +19,8 @@ from proofroom.definitions.props import entries, picture, text
 
 
 class Tab(ModuleProps):
+    add_label = "Add tab"
+
     label: str = Text(max_length=40, help="On the tab: one to three words.")
     title: str = Text(max_length=160)
     content: RichTextDocument = RichText()

@@ -2,6 +2,7 @@
 // the selected words that a new comment is about. Without scripts the tab links to a page that does the same.
 
 import { fetchPage, watchFocus } from "../http.js";
+import "./mentions.js";
 
 const MAX_QUOTE = 1000;
 const NOWHERE = { path: "", quote: "", prefix: "", suffix: "" };

@@ -325,6 +325,8 @@ export function startPicker(form, modules) {
     const best = new Map();
     for (const group of body.querySelectorAll("[data-pick-group]")) {
       const ranks = new Map([...group.querySelectorAll("[data-pick]")].map((pick) => [pick, words.length ? rank(pick, words) : Number(pick.dataset.at)]));
+      // What is often used stands in its own group too, and would be found twice.
+      if (words.length && "pickOften" in group.dataset) ranks.forEach((_, pick) => ranks.set(pick, undefined));
       const found = [...ranks].filter(([, one]) => one !== undefined).sort(([, one], [, other]) => one - other);
       for (const pick of ranks.keys()) pick.hidden = ranks.get(pick) === undefined;
       group.querySelector("ul").append(...found.map(([pick]) => pick));
@@ -431,6 +433,8 @@ export function startOutline(form, modules, changes) {
     line.toggleAttribute("data-fixed", card.hasAttribute("data-fixed"));
     line.querySelector("a").href = `#${card.id}`;
     line.querySelector("[data-label]").textContent = label;
+    const icon = card.querySelector(".module-icon > .icon");
+    if (icon) line.querySelector("[data-icon]").append(icon.cloneNode(true));
     const handle = line.querySelector("[data-handle]");
     if (handle) handle.ariaLabel = handle.ariaLabel.replace("{label}", label);
     if (card.hasAttribute("data-fixed")) handle?.remove();

@@ -53,6 +53,16 @@ ENDPOINTS = [
         invalid=({"body": " "}, "body"),
     ),
     Endpoint(
+        "GET /api/posts/<post_id>/mentions",
+        PEOPLE,
+        invalid=("?search=" + "a" * 200, "search"),
+    ),
+    Endpoint(
+        "GET /api/media/<media_id>/mentions",
+        PEOPLE,
+        invalid=("?search=" + "a" * 200, "search"),
+    ),
+    Endpoint(
         "PATCH /api/comments/<comment_id>",
         PEOPLE,
         body={"status": "resolved"},
