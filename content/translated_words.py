@@ -44,6 +44,7 @@ def _words_of(props: type[ModuleProps]) -> Iterator[str]:
         for choice in _choices(infos[name].annotation):
             yield choice.replace("-", " ").capitalize()  # as shown in forms
         if prop.nested is not None:
+            yield prop.nested.add_label
             yield from _words_of(prop.nested)
 
 

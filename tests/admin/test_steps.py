@@ -407,9 +407,9 @@ def test_the_editor_says_that_a_draft_misses_its_date():
     assert text in editor.get(url).content.decode()
 
 
-def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):
+def test_the_editor_of_a_published_post_saves_to_review_only_and_starts_the_steps(monkeypatch):
     set_steps(monkeypatch)
-    post = make.post("Coffee")
+    post, other = make.post("Coffee"), make.post("Milk")
     set_steps(monkeypatch, LEGAL)
     page_of_post = f"/admin/content/post/{post.pk}/change/"
     editor = client("editor")
@@ -424,6 +424,13 @@ def test_the_editor_of_a_published_post_saves_to_review_only(monkeypatch):
     assert "go through the step “Legal” first" in refused.content.decode()
     assert Post.objects.get(pk=post.pk).title == "Coffee"
     assert make.layers(post).review.document.fields["title"] == "Tea"
+    assert "Saves your changes to Review and starts the steps." in refused.content.decode()
+    assert StepRound.objects.get(post=post).step == "Legal"
+    # More changes leave the open step open. Other ways to Review start none.
+    form = fields(editor.get(page_of_post))
+    editor.post(page_of_post, {**form, text_field: "Cocoa", "do": "save-review"})
+    staged(other, title="Cream")
+    assert [row.decisions.count() for row in StepRound.objects.all()] == [1]
 
 
 def test_the_review_and_the_release_say_in_advance_that_a_step_is_open(monkeypatch):
@@ -462,7 +469,10 @@ def test_the_review_starts_the_steps_and_asks_who_must_agree(monkeypatch):
     review = f"/admin/content/post/{post.pk}/review/?layer=review"
     editor, translator = client("editor"), client("translator")
 
-    assert "Agree to “Legal”" not in editor.get(review).content.decode()
+    text = editor.get(review).content.decode()
+    assert "Agree to “Legal”" not in text
+    assert 'value="approve"' not in text  # it would refuse
+    assert 'value="reject"' in text
     form = fields(editor.get(review), having="content_digest")
     editor.post(address(post), {**form, "do": "advance"})
 

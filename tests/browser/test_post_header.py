@@ -30,7 +30,8 @@ COVERED = """() => {
   return [...document.querySelectorAll(".editor-actions, .editor-actions :is(button, a)")]
     .filter((one) => one.checkVisibility())
     .map((one) => one.getBoundingClientRect())
-    .filter((one) => one.left < toast.right && one.right > toast.left && one.top < toast.bottom && one.bottom > toast.top)
+    .filter((one) => one.left < toast.right && one.right > toast.left)
+    .filter((one) => one.top < toast.bottom && one.bottom > toast.top)
     .length;
 }"""
 

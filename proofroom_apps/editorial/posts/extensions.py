@@ -54,7 +54,7 @@ class PostPanel:
 class ReviewGate:
     """What must happen before changes in Review are approved.
 
-    `actions` are the buttons for it, which take the place of those that approve; `notice` says why.
+    `actions` are its buttons, which take the place of approval; `notice` says why.
     """
 
     actions: SafeString
