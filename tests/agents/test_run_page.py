@@ -74,7 +74,8 @@ def test_a_run_that_goes_on_says_what_it_does_and_asks_again(signed_in: SignedIn
     told = client.get(address(own, "status")).json()
 
     assert "Writing, about 120 words so far" in html
-    assert "<h1>SEO specialist</h1>" in html
+    assert "<h1>How to brew filter coffee</h1>" in html
+    assert '<h2 id="run-title">SEO specialist' in html
     assert "Cancel run" in html
     assert 'http-equiv="refresh"' in html
     assert told["doing"] == "Writing, about 120 words so far"
