@@ -23,10 +23,10 @@ from proofroom.core.actor import Actor
 from proofroom.core.errors import RuleViolation
 from proofroom.definitions.listings import IndexPage
 from proofroom_apps.website.queries import find_published_post, load_listed_posts
-    from mcp_bridge.protocol.tool_calls import call_tool
 from tests import make
 from tests.api.refusals import refused
 from tests.api_client import ApiClient
+from tests.mcp.calling import by, done
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -131,7 +131,7 @@ def test_readers_see_chosen_names_and_nothing_else() -> None:
     assert head["author"] == {"@type": "Person", "name": "Anna Berg"}
     assert "<dc:creator>Anna Berg</dc:creator>" in texts[4]
 
-    context = call_tool(make.mcp_actor(), "get_post_context", {"postId": str(post.pk)})
+    context = done("get_post_context", by("editor"), postId=str(post.pk))
     assert context["post"]["authors"] == ["Anna Berg"]
     assert "canary" not in str(context["post"])
 

@@ -16,7 +16,13 @@ from agents_app.runs.payloads import canonical_payload, field_payload
 from content.checks import differences
 from content.document.document import FIELD_NAMES, PostDocument
 from content.document.labels import label_of
-from content.document.post_fields import LISTED_FIELDS, POST_FIELDS, SCHEDULE_FIELDS, PostField
+from content.document.post_fields import (
+    AUTHORS,
+    LISTED_FIELDS,
+    POST_FIELDS,
+    SCHEDULE_FIELDS,
+    PostField,
+)
 from content.layers import approve, digest_of, submit
 from content.models import Layer, Post, QueuedChange
 from content.models.post import column_of
@@ -58,6 +64,7 @@ def value_of(field: PostField, number: int = 1) -> Any:
         "url": lambda: f"https://example.com/{word}",
         "json": lambda: {"@type": word},
         "media": lambda: str(make.image().pk),
+        "people": lambda: [make.user("editor", word).pk],
         "post-reference": lambda: str(make.post(f"Above {number}", type="page").pk),
         "number": lambda: number,
         # A post is unpublished after it was published.
@@ -189,7 +196,8 @@ def test_everybody_reads_what_is_delivered_and_nothing_else() -> None:
     answer = ApiClient().read(f"/api/public/posts/{post.pk}")
 
     delivered = {field.name for field in FIELDS if field.delivered}
-    assert {name for name in POST_FIELDS if name in answer} == delivered
+    # Names in place of the ids of accounts.
+    assert {name for name in POST_FIELDS if name in answer} == delivered | {AUTHORS}
     assert {name: answer[name] for name in delivered} == {name: values[name] for name in delivered}
 
 
@@ -202,7 +210,7 @@ def test_what_is_exported_is_imported_again() -> None:
         "POST", "/api/posts/import", {"document": document, "slug": "again"}, expect=201
     )
 
-    kept = set(values) - {"slug", *SCHEDULE_FIELDS}
+    kept = set(values) - {"slug", AUTHORS, *SCHEDULE_FIELDS}
     assert {name: made[name] for name in kept} == {name: values[name] for name in kept}
 
 
@@ -281,7 +289,8 @@ def test_tools_read_and_stage_every_field() -> None:
     done("save_post_ai_review", postId=str(post.pk), patch=patch)
 
     context = done("get_post_context", person, postId=str(post.pk))
-    assert {name: context["post"][name] for name in values} == values
+    shown = {name: value for name, value in values.items() if name != AUTHORS}
+    assert {name: context["post"][name] for name in shown} == shown
     staged = {change["path"]: change["after"] for change in context["aiReview"]["changes"]}
     assert staged == {f"post.{name}": value for name, value in patch.items()}
     manifest = done("get_post_manifest", person, postId=str(post.pk))
