@@ -116,7 +116,7 @@ def test_an_answer_to_earlier_words_is_not_shown_while_more_are_typed(open_page:
 
 
 def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) -> None:
-    post = make.post(markdown="First.")
+    post = make.post(markdown="First.\n\nLast.")
     page = open_page(width=1500)
     editor = editor_of(page, post)
     page.get_by_role("tab", name="Preview").click()
@@ -125,7 +125,7 @@ def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) 
 
     go_to_end(page, editor)
     page.keyboard.type(" Nobody saved this.")
-    frame.get_by_text("First. Nobody saved this.").wait_for()
+    frame.get_by_text("Last. Nobody saved this.").wait_for()
     hero = make.module_id(post, "hero")
     page.locator(f"#m-{hero} .module-form").evaluate("(one) => { one.open = false }")
     frame.locator(f"[data-post-module-id='{hero}']").click()
@@ -135,9 +135,11 @@ def test_the_page_beside_the_form_follows_and_leads_to_the_card(open_page: Any) 
     expect(title).to_be_focused()
     outlined = frame.locator(".live-field")
     expect(outlined).to_have_text(post.title)
-    frame.get_by_text("First. Nobody saved this.").click()
+    frame.get_by_text("Last. Nobody saved this.").click()
+    expect(outlined).to_have_text("Last. Nobody saved this.")
     expect(editor).to_be_focused()
-    expect(outlined).to_have_text("First. Nobody saved this.")
+    # The cursor is in the paragraph.
+    page.wait_for_function("() => getSelection().anchorNode?.textContent.startsWith('Last.')")
     # Links lead to their field too, and nowhere else. The keyboard reaches modules, and the preview from a field.
     frame.locator(".site-name").click()
     assert page.frames[1].url == "about:srcdoc"

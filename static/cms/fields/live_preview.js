@@ -172,14 +172,18 @@ class LivePreview {
       // A closed card has no fields yet.
       await appeared(card, "[data-field]");
       const control = element !== module && controlOf(element, module, card);
-      if (control) return focusControl(control, element);
+      if (control) {
+        await focusControl(control, element);
+        this.outline(module, element);
+        return;
+      }
       card.dispatchEvent(new CustomEvent("cms:reveal", { bubbles: true }));
       card.scrollIntoView({ block: "start" });
       (fold?.querySelector("summary") ?? card).focus({ preventScroll: true });
-      return undefined;
+      return;
     }
     const control = controlOf(element, page.body, this.form);
-    return control ? focusControl(control, element) : undefined;
+    if (control) await focusControl(control, element);
   }
 
   /** Open the preview if necessary, and show a field on the page. */
@@ -195,16 +199,20 @@ class LivePreview {
   follow(target, { behavior = "smooth", block = "center" } = {}) {
     const page = this.frame.contentDocument;
     if (!this.isOpen || !(target instanceof Element) || !page?.body) return;
-    for (const name of ["live-here", "live-field"]) {
-      for (const old of page.querySelectorAll(`.${name}`)) old.classList.remove(name);
-    }
     const card = target.closest("[id^=m-]");
     const module = card && page.getElementById(`module-${card.id.slice(2)}`);
-    module?.classList.add("live-here");
     const place = this.placeOf(target, module ?? (card ? null : page.body), card ?? this.form);
-    place?.classList.add("live-field");
+    this.outline(module, place);
     const prefersReducedMotion = matchMedia("(prefers-reduced-motion: reduce)").matches;
     (place ?? module)?.scrollIntoView({ block, behavior: prefersReducedMotion ? "auto" : behavior });
+  }
+
+  outline(module, place) {
+    for (const name of ["live-here", "live-field"]) {
+      for (const old of this.frame.contentDocument.querySelectorAll(`.${name}`)) old.classList.remove(name);
+    }
+    module?.classList.add("live-here");
+    place?.classList.add("live-field");
   }
 
   placeOf(target, within, root) {
