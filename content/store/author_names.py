@@ -1,4 +1,4 @@
-"""The names of authors that readers see: those that people chose for themselves. No other data of an account."""
+"""The names of authors that readers see. People choose them in their accounts, of which nothing else is read."""
 
 from __future__ import annotations
 
