@@ -42,7 +42,7 @@ from proofroom.definitions.undefined_values import (
 _SITE: Final = "{site}"
 """Placeholder for the site's address, which differs between installations."""
 LOST_REFERENCES: Final = frozenset(
-    {"unknown_author", "unknown_media", "unknown_post", "unknown_term", "unknown_form"}
+    {"unknown_media", "unknown_post", "unknown_term", "unknown_form"}
 )
 """Codes of missing references that an import accepts, because content may outlive the objects it refers to."""
 
@@ -155,6 +155,8 @@ def clean_document(
     unchanged. Raises `RuleViolation`.
     """
     notes: list[str] = []
+    # `read_document` found their accounts, which may be inactive: who wrote a post stays its author.
+    before = before.with_fields({AUTHORS: after.fields.get(AUTHORS)})
     whole = after
     if keeps_undefined and (names := list(_undefined(after))):
         notes.append(
