@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -34,14 +34,17 @@ from tests.queries import count_queries
 pytestmark = pytest.mark.django_db
 
 
+def later() -> datetime:
+    return timezone.now() + timedelta(hours=2)
+
+
 def soon(**by: int) -> str:
     return (timezone.now() + timedelta(**by)).isoformat()
 
 
 def locked_post(holder: str = "editor", **fields: Any) -> Post:
     post = make.post(**fields)
-    until = timezone.now() + timedelta(hours=2)
-    lock_page(post_id=post.pk, until=until, actor=make.actor(holder))
+    lock_page(post_id=post.pk, until=later(), actor=make.actor(holder))
     return post
 
 
