@@ -22,7 +22,7 @@ from content.store.layer_state import lock_post
 from content.store.publish_permissions import APPROVE_AND_PUBLISH
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped
-from proofroom.core.errors import CmsError, NotAllowed, NotFound, invalid
+from proofroom.core.errors import CmsError, Conflict, NotAllowed, NotFound, invalid
 
 MAX_DECISIONS: Final = 40
 Word = Literal["accept", "reject", "publish"]
@@ -161,6 +161,8 @@ def decide_for_post(
         view = open_layers(locked).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
+    except Conflict as error:  # somebody else locked the page
+        return Decision(post, layer, refused=tuple(marks), why=error.message)
     # Only paths whose change still has the fingerprint the reviewer saw.
     present = [
         change.path

@@ -10,6 +10,7 @@ import pytest
 from django.utils import timezone
 
 from content.find_replace.services import find_and_replace
+from content.inbox.decisions import Marked, decide_for_post
 from content.layers import open_layers, stage
 from content.layers.approve import approve
 from content.layers.reject import reject
@@ -88,6 +89,12 @@ def test_only_the_holder_writes() -> None:
         assert caught.value.code == "locked_by", name
         assert caught.value.details["lockedBy"] == ["editor"], name
     assert Post.objects.get(pk=post.pk).version == before
+    seen = {"post.metaTitle": Marked(1, "any", "accept")}
+    decided = decide_for_post(
+        post=post, layer=Layer.REVIEW, marks=seen, actor=make.actor("admin"), note=""
+    )
+    assert decided.refused == ("post.metaTitle",)
+    assert "locked by editor" in decided.why
 
     write(post, make.actor())["edit"]()
     assert Post.objects.get(pk=post.pk).excerpt == "New"
