@@ -106,7 +106,7 @@ def _card(row: EmbedFacts) -> EmbedCard:
     shape: Shape | Literal[""] = ""
     if row.width and row.height:
         ratio = row.width / row.height
-        shape = min(_RATIOS, key=lambda name: abs(_RATIOS[name] - ratio))
+        shape = min(_RATIOS.items(), key=lambda one: abs(one[1] - ratio))[0]
     return EmbedCard(
         row.title,
         row.author,

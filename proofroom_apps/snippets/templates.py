@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 from uuid import UUID
 
+import orjson
 from django.db import IntegrityError, transaction
 from django.db.models import QuerySet
 from django.utils.translation import gettext as _
@@ -18,7 +19,7 @@ from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation, invalid
-from proofroom.core.json import JsonObject, sorted_json
+from proofroom.core.json import JsonObject
 from proofroom_apps.snippets.models import PostTemplate
 from proofroom_apps.snippets.services import allow_managing
 
@@ -96,7 +97,7 @@ def _content_of(document: PostDocument) -> dict[str, object]:
     fields: JsonObject = {name: document.fields.get(name) for name in TEMPLATE_FIELDS}
     fields["customFields"] = document.custom_fields
     modules = [copy.to_json() for copy in copies_of(document.modules, keep_locks=True)]
-    require_small(len(sorted_json(modules)) + len(sorted_json(fields)), "post")
+    require_small(len(orjson.dumps(modules)) + len(orjson.dumps(fields)), "post")
     return {"fields": fields, "modules": modules}
 
 

@@ -199,9 +199,9 @@ def add(request: HttpRequest) -> HttpResponse:
                 discard_copy(key=key, actor=actor, follows=read_follows(request.POST))
             messages.success(request, _("“%(title)s” is a draft.") % {"title": post.title})
             if left_out:
-                names = ", ".join(f"{one.label} ({one.reason.rstrip('.')})" for one in left_out)
+                parts = ", ".join(f"{one.label} ({one.reason.rstrip('.')})" for one in left_out)
                 sentence = _("Parts of the template were left out: %(names)s.")
-                messages.warning(request, sentence % {"names": names})
+                messages.warning(request, sentence % {"names": parts})
             return HttpResponseRedirect(post_url("change", post))
     copies = copies_of_page(sent)
     context = {

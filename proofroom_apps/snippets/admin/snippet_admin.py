@@ -24,6 +24,7 @@ from proofroom.core.i18n.languages import language_name
 from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.core.validation.input_validation import reject_unstorable
+from proofroom.definitions import modules, props_of
 from proofroom.definitions.fields import RICH_TEXT_MAX_BYTES
 from proofroom.definitions.richtext.markdown_writer import to_markdown
 from proofroom_apps.snippets.models import Snippet
@@ -171,6 +172,12 @@ class SnippetAdmin(EditAdmin[Snippet]):
 
 def summary_of(module: Mapping[str, Any]) -> str:
     """Return the first words of a stored copy."""
+    definition = modules.get(module["type"])
     values = {**module["props"], **module["overrides"]}
-    text = next((one for one in values.values() if isinstance(one, str) and one.strip()), "")
-    return text[:90]
+    # In the order of the definition: databases do not keep the order of keys.
+    texts = (
+        values.get(name)
+        for name, prop in (props_of(definition.Props).items() if definition is not None else ())
+        if prop.kind in ("text", "textarea")
+    )
+    return next((one for one in texts if isinstance(one, str) and one.strip()), "")[:90]

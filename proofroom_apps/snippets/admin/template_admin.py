@@ -7,16 +7,18 @@ from typing import Any, cast
 
 from django import forms
 from django.contrib import admin, messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from content.document.labels import module_label
+from content.models import Post
 from content.store.post_queries import require_post
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.labels import LanguageFilter
-from proofroom.core.admin.permissions import actor_of, may, service_errors_as_http
+from proofroom.core.admin.permissions import actor_of, may
+from proofroom.core.errors import NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.form_fields import InputForm
@@ -25,6 +27,14 @@ from proofroom_apps.snippets.models import PostTemplate
 from proofroom_apps.snippets.services import MANAGE
 from proofroom_apps.snippets.snippet_fields import NewPostTemplate
 from proofroom_apps.snippets.templates import create_template, delete_template
+
+
+def get_post_or_404(request: HttpRequest) -> Post:
+    """Return the post that the address names."""
+    try:
+        return require_post(request.GET["post"], actor_of(request))
+    except NotFound as error:
+        raise Http404(error.message) from None
 
 
 class NewTemplateForm(InputForm):
@@ -70,7 +80,6 @@ class PostTemplateAdmin(EditAdmin[PostTemplate]):
     def has_change_permission(self, request: HttpRequest, obj: PostTemplate | None = None) -> bool:
         return may(request, MANAGE)
 
-    @service_errors_as_http
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
@@ -83,8 +92,8 @@ class PostTemplateAdmin(EditAdmin[PostTemplate]):
     def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
         form = super().new_form(request, *args, **kwargs)
         if not form.is_bound:
-            post = require_post(request.GET["post"], actor_of(request))
-            form.initial |= {"name": post.title[:100]}
+            post = get_post_or_404(request)
+            form.initial["name"] = post.title[:100]
         return form
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
