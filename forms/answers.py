@@ -51,7 +51,7 @@ class InvalidAnswer(Exception):
 def read_answers(
     fields: Sequence[Field],
     given: Mapping[str, Json],
-    files: Mapping[str, UploadedFile] | None = None,
+    files: Mapping[str, UploadedFile[bytes]] | None = None,
 ) -> JsonObject:
     """Return the values to store by field name, without empty ones. Raises `RuleViolation` by name.
 
@@ -100,8 +100,8 @@ def read_answers(
 
 
 def files_in(
-    values: JsonObject, files: Mapping[str, UploadedFile]
-) -> Iterator[tuple[str, dict[str, str], UploadedFile]]:
+    values: JsonObject, files: Mapping[str, UploadedFile[bytes]]
+) -> Iterator[tuple[str, dict[str, str], UploadedFile[bytes]]]:
     """Yield the names, descriptions and contents of the files among the values to store."""
     for name, file in files.items():
         answer = values.get(name)
@@ -109,7 +109,7 @@ def files_in(
             yield name, dict(answer), file
 
 
-def _read_file(field: Field, given: Json, file: UploadedFile | None) -> Json:
+def _read_file(field: Field, given: Json, file: UploadedFile[bytes] | None) -> Json:
     if file is None:
         if given is None or given == "":
             return None
@@ -122,7 +122,7 @@ def _read_file(field: Field, given: Json, file: UploadedFile | None) -> Json:
             gettext("The file in %(label)s can have at most %(more)s."),
             more=filesizeformat(field.largest),
         )
-    if not size:
+    if file.file is None or not size:
         raise InvalidAnswer(gettext("The file in %(label)s is empty."))
     found = find_file_type(file.file, file.name or "")
     if found is None or found not in field.accepted_types:

@@ -17,15 +17,24 @@ from proofroom.core.errors import invalid
 FILES_PER_ADDRESS: Final = "30/hour"
 
 
-def read_files(sent: MultiValueDict[str, UploadedFile]) -> dict[str, UploadedFile]:
+Files = MultiValueDict[str, "UploadedFile[bytes]"]
+
+
+def read_files(sent: Files) -> dict[str, UploadedFile[bytes]]:
     """Return the files by field name. Raises `RuleViolation` for several files in one field."""
     for name, files in sent.lists():
         if len(files) > 1:
             raise invalid(name[:80], _("Send one file in this field."))
-    return dict(sent.items())
+    return last_files(sent)
 
 
-def count_files(request: HttpRequest | Request, files: Mapping[str, UploadedFile]) -> int:
+def last_files(sent: Files) -> dict[str, UploadedFile[bytes]]:
+    """Return the last file of each field: a field of a page takes one."""
+    # An empty list of files has no last one.
+    return {name: file for name, file in sent.items() if isinstance(file, UploadedFile)}
+
+
+def count_files(request: HttpRequest | Request, files: Mapping[str, UploadedFile[bytes]]) -> int:
     """Count the files of an accepted submission. Returns the seconds to wait if the address sent too many."""
     address = client_address(request)
     if not files or is_allow_listed(address):

@@ -26,7 +26,7 @@ from forms.fields import HONEYPOT, MAX_BODY_BYTES
 from forms.queries import file_fields, submission_limit
 from forms.rendering import form_address, goal_of, load_forms
 from forms.services.submissions import submit_form
-from forms.uploads import count_files
+from forms.uploads import count_files, last_files
 from proofroom.core.actor import Actor, Visitor
 from proofroom.core.api.body import body_length
 from proofroom.core.caching.rate_limits import count_caller
@@ -72,7 +72,7 @@ class Sent:
     values: Mapping[str, Json]
     has_agreed: bool = False
     is_for_looking: bool = False
-    files: Mapping[str, UploadedFile] = field(default_factory=dict)
+    files: Mapping[str, UploadedFile[bytes]] = field(default_factory=dict)
 
     @property
     def is_counted(self) -> bool:
@@ -110,8 +110,7 @@ def read_sent(request: HttpRequest, slug: str, locale: str) -> Sent | HttpRespon
     }
     page, at = values.pop(_PAGE, None), values.pop(_AT, None)
     marks = (values.pop(_AGREED, None) == "1", values.pop(_UNCOUNTED, None) == "1")
-    # Of several files in one field only the last one counts: the field of the page takes one.
-    files = dict(request.FILES.items())
+    files = last_files(request.FILES)
     found = _find_page(slug, page, at)
     if found is None or not isinstance(at, str):
         return Sent(None, ALONE, locale, values, *marks, files)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -10,6 +10,7 @@ from django.db.models import Case, OuterRef, Q, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -26,7 +27,7 @@ from proofroom.core.admin.permissions import actor_of, may, require, service_err
 from proofroom.core.database.id_filters import find_by_id
 
 _MAX_BEGINNING = 100
-_CONFIRMATIONS = {
+_CONFIRMATIONS: Final[dict[str, Promise]] = {
     ConfirmationState.DUE: gettext_lazy("The confirmation email has not been sent yet."),
     ConfirmationState.SENT: gettext_lazy("A confirmation email was sent."),
     ConfirmationState.LIMITED: gettext_lazy(

@@ -269,7 +269,7 @@ class SubmitViewSet(ApiViewSet):
         # The post the visitor saw, if the frontend names it.
         post_id = uuid_in(request, "postId")
         values: dict[str, Any]
-        files: dict[str, UploadedFile] = {}
+        files: dict[str, UploadedFile[bytes]] = {}
         if not isinstance(request.data, QueryDict):
             values = body_object(request)
         else:

@@ -58,7 +58,7 @@ def submit_form(
     values: Mapping[str, Json],
     actor: Actor,
     admit: Callable[[], None],
-    files: Mapping[str, UploadedFile] | None = None,
+    files: Mapping[str, UploadedFile[bytes]] | None = None,
 ) -> SubmissionReceipt:
     """Store a submission. `admit` is called for a valid one, and may refuse it by raising.
 
