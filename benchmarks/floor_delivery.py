@@ -140,13 +140,17 @@ def present_terms(rows: Iterable[TupleRow], post: Mapping[str, Any]) -> list[Wir
 
 
 def asset(row: TupleRow) -> Wire:
-    _, _, _, file, mime, status, width, height, variants, dark, focal_x, focal_y, alt = row
+    _, _, _, file, mime, status, width, height, variants, dark, focal_x, focal_y, alt = row[:13]
+    duration, poster, captions = row[13:]
     return {
         "url": f"/media/{file}",
         "mime": mime,
         "alt": alt,
         "width": width,
         "height": height,
+        "duration": duration,
+        "poster": f"/media/{poster}" if poster else None,
+        "captions": {locale: f"/media/{name}" for locale, name in (captions or {}).items()},
         "variants": {size: f"/media/{name}" for size, name in variants.items()}
         if status == "ready"
         else {},

@@ -65,7 +65,8 @@ TERMS_OF: Final = """
 """
 MEDIA_OF: Final = """
     SELECT r.holder_id, r.path, a.id, a.file, a.mime, a.status, a.width, a.height, a.variants,
-        a.dark_variants, a.focal_x, a.focal_y, a.alt_text
+        a.dark_variants, a.focal_x, a.focal_y, a.alt_text,
+        a.duration, a.poster_file, a.captions
     FROM media_mediareference r JOIN media_asset a ON a.id = r.asset_id
     WHERE r.holder_kind = 'post' AND r.layer = 'live' AND r.holder_id = ANY(%s) ORDER BY a.id
 """
