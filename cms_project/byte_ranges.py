@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, cast
 
 from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -49,7 +49,7 @@ def in_range(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBa
     if begin > end:
         response.close()
         return HttpResponse(status=416, headers={"Content-Range": f"bytes */{size}"})
-    file: BinaryIO = response.file_to_stream
+    file = cast("BinaryIO", response.file_to_stream)
     file.seek(begin)
     part = FileResponse(FilePart(file, end - begin + 1), status=206)
     for name, value in response.headers.items():

@@ -14,6 +14,7 @@ from media.services.player import set_captions, set_poster
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.i18n.languages import site_languages
+from proofroom.core.validation.input_validation import parse_uuid
 
 _FILE: Final = "captions_"
 _REMOVED: Final = "remove_captions_"
@@ -36,7 +37,7 @@ class PlayerForm(forms.Form):
         images = Asset.objects.filter(mime__startswith="image/").order_by("-created_at")
         found = {str(pk): name for pk, name in images.values_list("pk", "filename")[:_NEWEST]}
         wanted = {str(self.data.get("poster") or ""), str(asset.poster or "")} - {"", *found}
-        known = images.filter(pk__in=[one for one in wanted if _is_id(one)])
+        known = images.filter(pk__in=[one for one in wanted if parse_uuid(one) is not None])
         found |= {str(pk): name for pk, name in known.values_list("pk", "filename")}
         poster = self.fields["poster"]
         poster.choices = [("", _("No poster")), *found.items()]  # type: ignore[attr-defined]
@@ -75,9 +76,3 @@ class PlayerForm(forms.Form):
         if "poster" in self.changed_data and not self.errors:
             poster = self.cleaned_data["poster"] or None
             set_poster(asset_id=self.asset.pk, poster_id=poster, actor=self.actor)
-
-
-def _is_id(value: str) -> bool:
-    from proofroom.core.database.id_filters import parse_uuid
-
-    return parse_uuid(value) is not None

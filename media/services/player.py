@@ -19,7 +19,7 @@ from media.services.update import find_asset, lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.caching.content_tags import tag_of_media
-from proofroom.core.errors import invalid
+from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 
 MEDIA: Final = "media"
@@ -59,8 +59,6 @@ def set_poster(*, asset_id: UUID | str, poster_id: UUID | str | None, actor: Act
 
 
 def _find_poster(poster_id: UUID | str, actor: Actor) -> Asset:
-    from proofroom.core.errors import NotFound
-
     try:
         image = find_asset(poster_id, actor)
     except NotFound as error:

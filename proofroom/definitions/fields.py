@@ -381,7 +381,7 @@ def MediaField(
     accepts: Literal["image", "recording"] = "image",
 ) -> Any:
     """Define a field for the id of a media item, `str | None`. `recording` is a video or an audio file."""
-    extra = {"accepts": accepts} if accepts != "image" else {}
+    extra: dict[str, str] = {"accepts": accepts} if accepts != "image" else {}
     return _reference("media", False, translatable, label, help, extra)
 
 

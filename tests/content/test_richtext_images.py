@@ -114,9 +114,9 @@ def test_a_caption_is_translated_as_a_text_of_its_own() -> None:
     assert missing == []
     expected = {"src": "/cup.png", "alt": "Eine Tasse", "title": None}
     expected |= {"caption": "Eine Beschriftung", "size": "small"}
-    assert made["content"][0]["content"][1]["attrs"] == expected  # type: ignore[index,call-overload]
+    assert made["content"][0]["content"][1]["attrs"] == expected
     again = with_alts(made, segments.codes, {f"1{CAPTION}": "Neu"})
-    assert again["content"][0]["content"][1]["attrs"] == {**expected, "caption": "Neu"}  # type: ignore[index,call-overload]
+    assert again["content"][0]["content"][1]["attrs"] == {**expected, "caption": "Neu"}
 
 
 def test_figures_of_other_systems_keep_caption_and_place() -> None:
@@ -130,7 +130,7 @@ def test_figures_of_other_systems_keep_caption_and_place() -> None:
     # A caption with a link, and that of several images, stay paragraphs.
     for inside in ((picture, "by <a href='/me'>me</a>"), (picture * 2, "Two cups")):
         found = blocks_of_html(figure % inside)
-        assert [block["type"] for block in found] == ["paragraph", "paragraph"]  # type: ignore[index]
+        assert [block["type"] for block in found] == ["paragraph", "paragraph"]
     assert (
         blocks_of_html("<p>a <img class='alignleft' src='/cup.png' alt='A cup'></p>")
         == doc(text("a "), image(align="left"))["content"]

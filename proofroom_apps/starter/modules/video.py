@@ -13,7 +13,7 @@ from proofroom.definitions import (
     Text,
     Textarea,
 )
-from proofroom.definitions.props import picture, recording
+from proofroom.definitions.props import picture, recording, text
 
 
 class Video(Module):
@@ -54,7 +54,10 @@ class Video(Module):
     def template_context(
         cls, props: Mapping[str, Json], context: Mapping[str, object]
     ) -> Mapping[str, object]:
+        found = recording(context, props.get("mediaId")) or {}
+        poster = picture(context, props.get("posterId")) or {}
         return {
-            "recording": recording(context, props.get("mediaId")),
-            "poster": picture(context, props.get("posterId")),
+            "recording": found,
+            "title": text(props, "title") or found.get("title") or text(props, "heading"),
+            "poster": poster.get("url") or found.get("poster"),
         }
