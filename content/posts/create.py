@@ -46,7 +46,7 @@ from proofroom.core.errors import invalid
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import Json
 from proofroom.core.lane.session import is_lane
-from proofroom.core.slugs import slug_of_title
+from proofroom.core.title_slugs import slug_of_title
 from proofroom.definitions import find_post_type
 
 PLACEHOLDER_TITLE = "Proposed by an agent"

@@ -31,6 +31,7 @@ from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import site_languages
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.slugs import ascii_slug_of, numbered_slugs
+from proofroom.core.title_slugs import ascii_slug_of_title
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.core.validation.limits import LABEL_MAX
@@ -278,7 +279,7 @@ class NewDefinitionForm(InputForm):
 def free_slug(title: str, locale: str) -> str:
     """Return a slug made from the title, with a number if a form in this language already has it."""
     # Leaves room for a number at the end.
-    base = ascii_slug_of(title, SLUG_MAX - 5, locale) or "form"
+    base = ascii_slug_of_title(title, locale, SLUG_MAX - 5) or "form"
     rows = FormDefinition.objects.filter(locale=locale, slug__startswith=base)
     used_slugs = set(rows.values_list("slug", flat=True))
     return next(slug for slug in numbered_slugs(base, SLUG_MAX) if slug not in used_slugs)

@@ -1,7 +1,4 @@
-"""Slugs from titles: of letters of any script for pages, and of a to z for names in code and API URLs.
-
-With TRANSLITERATE_SLUGS, slugs of titles have no accents. Slugs that somebody wrote stay as they are.
-"""
+"""Slugs of texts: of letters of any script for pages, and of a to z for names in code and API URLs."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import count
 from typing import Final
-
-from django.conf import settings
 
 from proofroom.core.i18n.words import (
     IN_WORD,
@@ -89,18 +84,9 @@ def slug_of(title: str, limit: int = SLUG_LENGTH) -> str:
     return join_words(title, limit) or "post"
 
 
-def slug_of_title(title: str, locale: str, limit: int = SLUG_LENGTH) -> str:
-    """Return the slug for a new title or name, without accents if the site wants that."""
-    return slug_of(_as_set(title, locale), limit)
-
-
-def _as_set(text: str, locale: str) -> str:
-    return transliterate(text, locale) if settings.CMS_ENV.transliterate_slugs else text
-
-
-def ascii_slug_of(text: str, limit: int, locale: str = "") -> str:
+def ascii_slug_of(text: str, limit: int) -> str:
     """Return a slug of the letters a to z and digits; empty if there are none."""
-    plain = unicodedata.normalize("NFKD", _as_set(text, locale)).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     return join_words(plain, limit)
 
 

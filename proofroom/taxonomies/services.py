@@ -19,7 +19,7 @@ from proofroom.core.errors import Conflict, NotFound, RuleViolation, invalid
 from proofroom.core.hooks import ExtensionPoint
 from proofroom.core.i18n.languages import require_site_language
 from proofroom.core.json import JsonObject
-from proofroom.core.slugs import slug_of_title
+from proofroom.core.title_slugs import slug_of_title
 from proofroom.core.validation.input_validation import clean_line, clean_name
 from proofroom.core.validation.slugs import clean_slug
 from proofroom.definitions import find_taxonomy

@@ -13,7 +13,8 @@ from typing import Final, Literal
 from django.utils.translation import gettext as _
 
 from proofroom.core.json import Json
-from proofroom.core.slugs import SLUG_LENGTH, slug_of, slug_of_title, spells_out
+from proofroom.core.slugs import SLUG_LENGTH, slug_of, spells_out
+from proofroom.core.title_slugs import slug_of_title
 
 Severity = Literal["info", "warning", "error"]
 

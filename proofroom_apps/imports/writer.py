@@ -22,7 +22,8 @@ from media.services.update import update_asset
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
 from proofroom.core.json import Json, JsonObject
-from proofroom.core.slugs import ascii_slug_of, numbered_slugs
+from proofroom.core.slugs import numbered_slugs
+from proofroom.core.title_slugs import ascii_slug_of_title
 from proofroom.core.validation.host_names import has_valid_host
 from proofroom.core.validation.limits import LABEL_MAX
 from proofroom.definitions import find_module, find_post_type, taxonomies
@@ -349,7 +350,7 @@ class ImportWriter:
                 )
                 return WrittenItem("skipped", item.name, text, menu.pk)
         named = item.slug or item.name
-        slug = ascii_slug_of(named, 90, item.locale) or "menu"
+        slug = ascii_slug_of_title(named, item.locale, 90) or "menu"
         if menu is None and Menu.objects.filter(slug=slug, locale=item.locale).exists():
             slug = f"{slug}-imported"
             taken = set(Menu.objects.filter(locale=item.locale).values_list("slug", flat=True))

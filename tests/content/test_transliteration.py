@@ -10,7 +10,8 @@ from content.layers import open_layers
 from content.models import Layer
 from content.posts.create import create_post, propose_post
 from forms.admin.form_admin import free_slug
-from proofroom.core.slugs import ascii_slug_of, slug_of_title, transliterate
+from proofroom.core.slugs import transliterate
+from proofroom.core.title_slugs import ascii_slug_of_title, slug_of_title
 from proofroom.taxonomies.services import create_term
 from proofroom_apps.imports.items import SourceSlug
 from tests import make
@@ -75,4 +76,4 @@ def test_accents_stay_unless_the_setting_is_on() -> None:
 
     assert (post.slug, post.path) == ("über-café", "/de/über-café")
     assert slug_of_title(TITLE, "de") == "über-café"
-    assert ascii_slug_of(TITLE, 50, "de") == "uber-cafe"
+    assert ascii_slug_of_title(TITLE, "de", 50) == "uber-cafe"

@@ -1,4 +1,4 @@
-"""The link from a page of the site to its editor: only for who may edit that post, and never part of the page."""
+"""The link from a page of the site to its editor: for people who may edit that post, never part of the page."""
 
 from __future__ import annotations
 

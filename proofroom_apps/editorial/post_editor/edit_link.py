@@ -15,7 +15,7 @@ from proofroom_apps.editorial.posts.post_pages import get_post_or_404, post_url
 @require_safe
 @service_errors_as_http
 def edit_link(request: HttpRequest, post_id: UUID) -> JsonResponse:
-    """Return the address of the editor, empty for who may only view the post.
+    """Return the address of the editor, empty for people who may only view the post.
 
     A request of its own, because the page is the same for everybody.
     """

@@ -11,7 +11,7 @@ from content.models import Post
 from content.store.post_paths import check_paths_are_free, path_for
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import CmsError
-from proofroom.core.slugs import slug_of_title
+from proofroom.core.title_slugs import slug_of_title
 from proofroom.core.validation.slugs import clean_slug
 from proofroom_apps.editorial.post_editor.new_post import find_parent, offer_choices
 
