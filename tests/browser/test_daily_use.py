@@ -87,6 +87,7 @@ def test_what_was_deleted_is_found_in_the_menu_and_restored(open_page: Any) -> N
     page.get_by_role("link", name="Move to trash").click()
     page.get_by_role("button", name="Move to trash").click()
 
+    page.locator("[data-nav-list=more] summary").click()
     page.locator("nav").get_by_role("link", name="Trash").click()
     page.get_by_role("button", name=f"Restore {post.title}").click()
     page.locator("[data-toasts], .notice, .messages", has_text="restored").first.wait_for()

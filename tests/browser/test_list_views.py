@@ -171,7 +171,7 @@ def test_a_list_filters_while_one_types(open_page: Any) -> None:
     expect(page.locator("main > p[role=status]")).to_have_text("1 result")
 
     rows.locator("input.action-select").check()
-    expect(page.get_by_role("button", name="Publish 1…")).to_be_visible()
+    expect(page.get_by_role("button", name="Publish 1…", exact=True)).to_be_visible()
     page.go_back()
     expect(rows).to_have_count(3)
     expect(box).to_have_value("")
