@@ -177,7 +177,7 @@ def test_every_page_of_a_post_has_the_same_tabs(signed_in: SignedIn) -> None:
         return labels, re.findall(r'<a [^>]+aria-current="page">([^<]+?)\s*<', listed)
 
     expected = ["Edit", "Review", "AI Review", "Preview page", "Checks", "Comments"]
-    expected += ["Revisions", "Heatmap", "Runs", "Log", "View on site"]
+    expected += ["Revisions", "Heatmap", "AI activity", "Log", "View on site"]
     for page, query, current in (
         ("change", "", ["Edit"]),
         ("change", "?layer=review", ["Edit"]),

@@ -53,7 +53,7 @@ def agent_panel(request: HttpRequest, post: Post) -> PostPanel:
 def agent_tabs(request: HttpRequest, post: Post) -> Iterable[PostTab]:
     if may(request, "agents.view"):
         url = reverse("admin:agents_app_agentrun_changelist") + f"?post__id__exact={post.pk}"
-        yield PostTab("runs", _("Runs"), url)
+        yield PostTab("runs", _("AI activity"), url)
 
 
 def describe_runs(request: HttpRequest, ids: Iterable[str]) -> Mapping[str, RunView]:
