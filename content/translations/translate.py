@@ -9,7 +9,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from content.document.document import PostDocument
+from content.document.document import AGENT_FIELD_NAMES, PostDocument
 from content.layers.stage import Staged, stage
 from content.models import CopyOrigin, Layer, Post
 from content.posts.create import (
@@ -25,7 +25,7 @@ from content.rules.check import check_changes, clean_changes
 from content.rules.modules import rekey_by_names
 from content.rules.place_scope import require_place_in_scope
 from content.store import document_edits, post_repository
-from content.store.duplicate import copied_fields, copy_modules, translate_terms
+from content.store.duplicate import COPIED_FIELDS, copied_fields, copy_modules, translate_terms
 from content.store.layer_state import lock_post, open_layers
 from content.store.scopes import outside_of_scope, post_not_found, visible_to
 from content.store.translation_rules import translated_modules
@@ -131,6 +131,11 @@ def propose_translation(
 
     def seed(empty: PostDocument) -> PostDocument:
         copy, ids = _copy_document(document, empty, locale)
+        # Whom to credit is decided by people, so the proposal names no authors.
+        own = {
+            name: empty.fields.get(name) for name in COPIED_FIELDS if name not in AGENT_FIELD_NAMES
+        }
+        copy = copy.with_fields(own)
         made.update(ids)
         return document_edits.patch_fields(copy, {"slug": document.fields.get("slug")})
 
