@@ -47,8 +47,8 @@ LOOKS_AT_CONTENT: Final = {
     "forms.edit", "forms.submissions", "globals.edit", "lists.share", "media.delete", "media.edit", "media.upload",
     "media.view", "menus.edit", "posts.ai-review.approve", "posts.ai-review.save", "posts.archive", "posts.create",
     "posts.delete", "posts.edit", "posts.preview", "posts.publish", "posts.restore", "posts.review.approve",
-    "posts.review.save", "posts.revisions.manage", "posts.translate", "posts.unlock", "posts.view", "reviewers.invite",
-    "taxonomies.edit",
+    "posts.review.save", "posts.revisions.manage", "posts.translate", "posts.unlock", "posts.view",
+    "reviewers.invite", "taxonomies.edit",
 }  # fmt: skip
 """Their services check the row, or tests of scopes show that they change nothing outside."""
 
