@@ -50,7 +50,10 @@ def transliterate(text: str, locale: str) -> str:
     >>> transliterate("Über Café", "de"), transliterate("Über Café", "en")
     ('ueber cafe', 'uber cafe')
     """
-    letters = {**_LETTERS, **_LETTERS_OF_LANGUAGE.get(locale.partition("-")[0].lower(), {})}
+    letters: dict[str, str | int | None] = {
+        **_LETTERS,
+        **_LETTERS_OF_LANGUAGE.get(locale.partition("-")[0].lower(), {}),
+    }
     plain = unicodedata.normalize("NFC", text.replace("İ", "i").lower())
     plain = plain.translate(str.maketrans(letters))
     bare = _ACCENTED.sub("", unicodedata.normalize("NFD", plain))

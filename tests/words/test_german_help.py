@@ -28,6 +28,7 @@ NO_LABELS = {
     "Add a note": "Notiz setzen",
     "Write a comment": "Kommentar schreiben",
     "Resolve": "Erledigt",
+    "Edit this page": "Diese Seite bearbeiten",
     # The button for a language has the language's own name.
     "Deutsch": "Deutsch",
     "English": "English",

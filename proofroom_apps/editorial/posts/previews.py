@@ -212,7 +212,8 @@ class PreviewForm(forms.Form):
 
     def __init__(self, post: Post, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["layer"].choices = [*preview_labels(post).items()]
+        layers = [*preview_labels(post).items()]
+        self.fields["layer"] = forms.ChoiceField(label=_("Layer"), choices=layers)
 
 
 @dataclass(frozen=True, slots=True)
