@@ -170,8 +170,8 @@ class ChoicesForm(forms.Form):
                 or (settings.HAS_EMAIL and any(kind.can_be_mailed for kind in kinds))
             ]
             self.fields[f"group-{group.name}"] = forms.ChoiceField(
-                label=group.label,
-                help_text=group.about,
+                label=str(group.label),
+                help_text=str(group.about),
                 required=False,
                 choices=[
                     *([(SEPARATE, _("Different for each"))] if len(channels) > 1 else []),
