@@ -130,7 +130,8 @@ def _show(
         names = [asked.layer] if asked.layer else [name for name in LAYERS if there.layer[name]]
         query = {**asdict(asked), "like": ""}
         together = [
-            (str(LAYERS[name]), inbox_url("inbox-all", **{**query, "layer": name})) for name in names
+            (str(LAYERS[name]), inbox_url("inbox-all", **{**query, "layer": name}))
+            for name in names
         ]
     context = {
         # In no layer, so that they match none of the tabs but the first.
