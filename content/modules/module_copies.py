@@ -216,7 +216,7 @@ def split_valid(
 
 def _exclusion(copy: ModuleCopy, post_type: str, shared: Mapping[str, object]) -> str:
     if copy.type not in modules:
-        return _("This site has no such module.")
+        return _("This site does not have this module.")
     if copy.global_slug and copy.global_slug not in shared:
         return _("The global module “%(slug)s” no longer exists.") % {"slug": copy.global_slug}
     if exclusion_reason(post_type, copy.type) is not None:

@@ -111,7 +111,7 @@ GROUPS: Final = (
     ChoiceGroup(
         "decisions",
         gettext_lazy("Decisions"),
-        gettext_lazy("What became of your changes, and what waits for your decision."),
+        gettext_lazy("Decisions on your changes, and changes that you can decide on."),
         (Category.DECIDED,),
     ),
     ChoiceGroup(
