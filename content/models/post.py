@@ -14,6 +14,7 @@ from django.db.models.functions import Coalesce
 from django.utils.translation import gettext, pgettext
 
 from content.document.post_fields import (
+    BYLINE_MAX,
     EXCERPT_MAX,
     META_MAX,
     POST_FIELDS,
@@ -106,6 +107,7 @@ class Post(models.Model):
     title = models.CharField(max_length=TITLE_MAX)
     excerpt = models.TextField(blank=True, default="", max_length=EXCERPT_MAX)
     status = models.CharField(max_length=12, choices=Status.choices, default=Status.DRAFT)
+    byline = models.CharField(max_length=BYLINE_MAX, null=True, blank=True)
     meta_title = models.CharField(max_length=TITLE_MAX, null=True, blank=True)
     meta_description = models.CharField(max_length=META_MAX, null=True, blank=True)
     canonical_url = models.CharField(max_length=URL_MAX, null=True, blank=True)
