@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from html import unescape
@@ -511,13 +511,13 @@ def test_lists_say_how_long_ago_something_was(signed_in: SignedIn) -> None:
         assert re.search(r"[?&;]o=[^\"]*updated_at", page)
 
 
-def posted(page: HttpResponse) -> dict[str, list[str]]:
+def posted(page: HttpResponse) -> dict[str, Sequence[str]]:
     """Return the hidden fields of a page that asks before an action, as its form sends them."""
-    found: dict[str, list[str]] = {}
+    found: dict[str, Sequence[str]] = {}
     for name, value in re.findall(
         r'<input type="hidden" name="(\w+)" value="([^"]*)">', text(page)
     ):
-        found.setdefault(name, []).append(value)
+        found[name] = [*found.get(name, ()), value]
     return found
 
 

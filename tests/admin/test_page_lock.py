@@ -9,6 +9,7 @@ from django.urls import reverse
 
 from content.models import Post
 from content.posts.page_lock import lock_page
+from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from tests import make
 from tests.admin.pages import fields, url
@@ -83,6 +84,6 @@ def test_a_lock_ends_with_the_rights_of_its_holder() -> None:
     post = make.post()
     holder = Actor(user=make.user("editor", "anna"), via="admin")
     lock_page(post_id=post.pk, until=later(), actor=holder)
-    type(holder.user).objects.filter(pk=holder.user.pk).update(role="ai_agent")
+    User.objects.filter(pk=holder.user.pk).update(role="ai_agent")
 
     make.staged(post, {"excerpt": "From an agent"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, cast
 
 import pytest
 from django.conf import settings
@@ -14,6 +14,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from cms_project.own_packages import OWN_PACKAGES
 from content.archive.documents import read_document
 from proofroom.archive.container import ArchiveError
+from proofroom.archive.imports import ArchiveImport
 from proofroom.archive.rows import Id, Moment
 from proofroom.core.errors import RuleViolation
 from proofroom.core.validation.errors import (
@@ -108,7 +109,8 @@ def test_options_of_an_import_are_refused_in_german() -> None:
 def test_a_document_of_an_archive_is_refused_in_german() -> None:
     document = {"schemaVersion": 1, "post": 5, "taxonomyTermIds": [], "modules": []}
     with translation.override("de"), pytest.raises(RuleViolation) as caught:
-        read_document(document)
+        # Refused before an account is looked up.
+        read_document(document, cast("ArchiveImport", None))
 
     assert caught.value.details == {"post": ["Das muss ein Objekt sein."]}
 

@@ -160,14 +160,15 @@ def test_a_template_is_for_one_type(client: Any) -> None:
 
     status, made = create(title="From the API")
     assert (status, made["type"], made["leftOut"]) == (201, "blog", [])
-    for body, field in [
+    refused: list[tuple[dict[str, Any], str]] = [
         ({"type": "page"}, "type"),
         ({"modules": []}, "modules"),
         ({"moduleGroup": "blog-default"}, "moduleGroup"),
         ({"template": str(uuid4())}, "template"),
         ({"template": 5}, "template"),
         ({"title": ""}, "title"),
-    ]:
+    ]
+    for body, field in refused:
         status, answer = create(**{"title": "Refused", **body})
         assert (status, [*answer["details"]]) == (422, [field]), body
     PostTemplate.objects.update(type="vanished")

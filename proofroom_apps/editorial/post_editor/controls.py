@@ -181,7 +181,7 @@ def control_of(
         ]
         control.groups = [*groups, ("", lost)] if lost else groups
         if form_field.kind == PEOPLE and isinstance(listed, list):
-            control.groups = [("", _in_order(control.groups, listed))]
+            control.groups = [("", _in_order(control.groups, [str(one) for one in listed]))]
     return control
 
 
