@@ -22,6 +22,7 @@ TOPICS: Final = {
     "shared": "admin/structure#preview-history-approval",
     "content-translations": "admin/translations",
     "content-xliff": "admin/translations#translate-with-xliff",
+    "site-name": "admin/editor",
     "content_post": "admin/editor",
     "content_post_changelist": "admin/lists",
     "content_post_add": "admin#write",

@@ -33,6 +33,7 @@ class SnippetsConfig(AppConfig):
                 snippets,
                 "file",
                 permissions=("snippets.manage",),
+                is_frequent=False,
                 tabs=(
                     NavigationTab(gettext_lazy("Snippets"), snippets),
                     NavigationTab(

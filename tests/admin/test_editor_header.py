@@ -286,7 +286,7 @@ def test_a_time_that_cannot_be_scheduled_is_refused_in_its_dialog(
     answer = client.post(url(post), {**sent, "do": "schedule"})
 
     page = answer.content.decode()
-    dialog = page[page.index('<dialog class="schedule"') :].partition("</dialog>")[0]
+    dialog = page[page.index('<dialog class="schedule" id="schedule"') :].partition("</dialog>")[0]
     assert answer.status_code == 422
     assert " data-open>" in dialog
     assert f'value="{typed}"' in dialog

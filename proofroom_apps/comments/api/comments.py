@@ -201,11 +201,11 @@ class MediaCommentViewSet(ApiViewSet):
 class PostMentionViewSet(ApiViewSet):
     """Who can be mentioned in a comment on a post."""
 
-    permissions: ClassVar[dict[str, Declared]] = {"list": "comments.write"}
+    permissions: ClassVar[dict[str, Declared]] = {"retrieve": "comments.write"}
     path_schemas: ClassVar = {"post_id": UUID_TEXT}
 
     @extend_schema(parameters=[SEARCH], responses=MentionChoicesAnswer)
-    def list(self, request: Request, post_id: str) -> Response:
+    def retrieve(self, request: Request, post_id: str) -> Response:
         """List people who can see the post, and agents that you may run on it."""
         words = _words_in(request)
         return _present_choices(
@@ -216,11 +216,11 @@ class PostMentionViewSet(ApiViewSet):
 class MediaMentionViewSet(ApiViewSet):
     """Who can be mentioned in a comment on a media file."""
 
-    permissions: ClassVar[dict[str, Declared]] = {"list": "comments.write"}
+    permissions: ClassVar[dict[str, Declared]] = {"retrieve": "comments.write"}
     path_schemas: ClassVar = {"media_id": UUID_TEXT}
 
     @extend_schema(parameters=[SEARCH], responses=MentionChoicesAnswer)
-    def list(self, request: Request, media_id: str) -> Response:
+    def retrieve(self, request: Request, media_id: str) -> Response:
         """List people who can see the file."""
         words = _words_in(request)
         return _present_choices(

@@ -21,8 +21,8 @@ urlpatterns = [
         "media/<str:media_id>/comments",
         MediaCommentViewSet.as_view({"get": "list", "post": "create"}),
     ),
-    path("posts/<str:post_id>/mentions", PostMentionViewSet.as_view({"get": "list"})),
-    path("media/<str:media_id>/mentions", MediaMentionViewSet.as_view({"get": "list"})),
+    path("posts/<str:post_id>/mentions", PostMentionViewSet.as_view({"get": "retrieve"})),
+    path("media/<str:media_id>/mentions", MediaMentionViewSet.as_view({"get": "retrieve"})),
     path(
         "comments/<str:comment_id>",
         CommentViewSet.as_view({"patch": "update", "delete": "destroy"}),
