@@ -32,6 +32,8 @@ NO_LABELS = {
     # The button for a language has the language's own name.
     "Deutsch": "Deutsch",
     "English": "English",
+    # A script puts the number into the label.
+    "Paste 2 modules": "2 Module einfügen",
     # A label with a sign before it.
     "✦ AI": "✦ KI",
     # Words that begin a paragraph or an item.
