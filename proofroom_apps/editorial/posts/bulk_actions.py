@@ -68,7 +68,6 @@ def _ask(
 ) -> TemplateResponse:
     """Return a page that names the posts and sends the same selection again."""
     seen = visible_to(Post.objects.all(), actor_of(request)).in_bulk(ids[:_TITLES_SHOWN])
-    order = {id_: number for number, id_ in enumerate(ids)}
     sent = [
         (name, value)
         for name in (ACTION_CHECKBOX_NAME, "action", "index", "select_across", "across_count")
@@ -77,7 +76,7 @@ def _ask(
     context = {
         **admin.site.each_context(request),
         "title": question,
-        "titles": [post.title for post in sorted(seen.values(), key=lambda one: order[str(one.pk)])],
+        "titles": sorted(post.title for post in seen.values()),
         "left": len(ids) - len(seen),
         "sent": [*sent, (CONFIRMED, "1")],
         "button": _BUTTONS[kind],
