@@ -18,6 +18,7 @@ RESERVED: Final = frozenset(
         ".well-known",
         "admin",
         "api",
+        "embeds",
         "favicon.ico",
         "forms",
         "health",

@@ -123,7 +123,7 @@ def test_pages_ask_for_few_files_and_move_nothing_while_they_load(open_page: Any
         asked.clear()
         page.goto(address)
         page.wait_for_load_state("networkidle")
-        assert len(asked) <= 40, (address, [one.split("/", 3)[-1] for one in asked])
+        assert len(asked) <= 44, (address, [one.split("/", 3)[-1] for one in asked])
         assert page.evaluate("() => window.moved") < 0.1, address
 
 

@@ -135,6 +135,7 @@ def test_a_list_keeps_focus_and_waits_while_the_user_types(enter: Enter, site: A
 
     editor.goto(f"/admin/content/post/{post_id}/change/")
     editor.fill('[name="post.excerpt"]', "Told")
+    editor.click(".editor-main .menu-more")
     editor.click('button[value="save-review"]')
     admin.wait_for_function("() => window.__heard")
     admin.wait_for_timeout(1200)  # longer than a list waits otherwise

@@ -85,7 +85,7 @@ def test_several_are_chosen_by_keys_and_deleted_after_a_question(open_page: Any)
     for key in ("j", "j", "x", "j", "Shift+x"):
         page.keyboard.press(key)
     expect(page.locator("[data-bulk-count]").first).to_have_text("2 selected", use_inner_text=True)
-    page.get_by_role("button", name="Delete…").click()
+    page.get_by_role("button", name="Delete 2…").click()
     page.get_by_role("heading", name="Delete 2 files").wait_for()
     page.get_by_role("button", name="Delete", exact=True).click()
 

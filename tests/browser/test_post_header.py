@@ -86,6 +86,7 @@ def test_submitting_starts_the_steps_and_the_review_offers_the_next_one(
     page = open_page("admin", width=width, height=844)
     page.goto(f"/admin/content/post/{post.pk}/change/")
     page.fill("#f-post-title", "A better title")
+    page.click(".editor-main .menu-more")
     page.get_by_role("button", name="Submit for review").click()
     page.wait_for_url("**/review/?layer=review")
 

@@ -37,6 +37,7 @@ def test_a_reviewer_is_invited_answers_and_is_read(open_page: OpenPage, dark: bo
     editor = open_page("editor", dark=dark)
     review = f"/admin/content/post/{post.pk}/review/?layer=review"
     editor.goto(review)
+    editor.click(".review-details > summary")
     editor.click("text=Invite a reviewer")
     editor.fill("#reviewer_name", "Dr. Ada Weber")
     editor.click("#reviewers button:has-text('Create link')")

@@ -77,7 +77,7 @@ _NO_LOCALE: Final = "OpenGraph"
 """Its `locale` is in the form of Open Graph, like en_GB."""
 _TYPE_PROPERTIES: Final = ("ResolvedList.postType", "SiteType.type", "TypeFacet.value")
 _ONLY_INPUT: Final = frozenset(
-    ("field", "translatable", "filterable", "default", "title", "postType", "taxonomy", "maxLength",
+    ("field", "translatable", "filterable", "accepts", "default", "title", "postType", "taxonomy", "maxLength",
      "minLength", "maxItems", "minItems", "minimum", "maximum", "additionalProperties")
 )  # fmt: skip
 """Keys of a field's schema that only its editors need."""

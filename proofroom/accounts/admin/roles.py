@@ -20,7 +20,11 @@ from django.utils.translation import gettext_lazy
 from proofroom.accounts.access import AccessAnswer, compare_roles, explain_access
 from proofroom.accounts.admin.scope_fields import ScopeForm
 from proofroom.accounts.models import ROLE_DESCRIPTION_MAX, ROLE_LABEL_MAX, SiteRole, User
-from proofroom.accounts.permission_labels import permission_choices, role_permission_choices
+from proofroom.accounts.permission_labels import (
+    label_of,
+    permission_choices,
+    role_permission_choices,
+)
 from proofroom.accounts.queries import find_role, people_role_choices
 from proofroom.accounts.roles import Role, assignable_permissions
 from proofroom.accounts.scope_words import describe_scope
@@ -29,7 +33,7 @@ from proofroom.accounts.services.roles import change_role, create_role, remove_r
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import FormAdmin, form_page, save_form
 from proofroom.core.admin.permissions import actor_of, may, require, service_errors_as_http
-from proofroom.core.content_scope import ContentScope, Scoped, find_post
+from proofroom.core.content_scope import WHOLE_SITE, ContentScope, Scoped, find_post
 from proofroom.core.errors import NotFound
 from proofroom.core.validation.input_validation import parse_uuid
 
@@ -206,10 +210,25 @@ class SiteRoleAdmin(FormAdmin[SiteRole]):
         data = request.POST if request.method == "POST" else None
         form = RoleForm(data, initial=initial, scope=scope, who=actor)
         form.offer_own(actor)
-        if save_form(form, lambda: create_role(**form.values(), actor=actor)):
+        left_out: list[str] = []
+
+        def create() -> SiteRole:
+            values = form.values()
+            if values["scope"].is_limited:
+                # They came with the role to start from: nobody chose them for a part of the content.
+                brought = WHOLE_SITE.intersection(initial.get("permissions", ()))
+                left_out[:] = [one for one in values["permissions"] if one in brought]
+                values["permissions"] = [one for one in values["permissions"] if one not in brought]
+            return create_role(**values, actor=actor)
+
+        if save_form(form, create):
             messages.success(
                 request, _("Created the role %(role)s.") % {"role": form.cleaned_data["label"]}
             )
+            if left_out:
+                names = ", ".join(str(label_of(one)) for one in left_out)
+                sentence = _("Left out, because they apply to the whole site: %(names)s.")
+                messages.info(request, sentence % {"names": names})
             return HttpResponseRedirect(reverse(LIST_URL))
         context = {"button": self.add_button, "starts": people_role_choices(), "start": start}
         return form_page(
