@@ -1,9 +1,9 @@
-"""Links to files of submissions: signed, for fifteen minutes, and only for users who may read submissions."""
+"""Links to files of submissions: signed, for about fifteen minutes, and only for users who may read submissions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import UTC, datetime
 from typing import Final
 from uuid import UUID
 
@@ -20,6 +20,9 @@ from proofroom.core.errors import Gone, NotFound
 from proofroom.core.json import Json, JsonObject, format_time
 
 LINK_SECONDS: Final = 15 * 60
+"""How long a link works at least."""
+_STEP: Final = 5 * 60
+"""In seconds. Links end at multiples of it, so that answers stay the same, and their ETags, between two of them."""
 _SALT: Final = "forms.submission_file"
 
 
@@ -30,7 +33,7 @@ def is_file(answer: Json) -> bool:
 
 def with_links(row: FormSubmission) -> JsonObject:
     """Return the answers of a submission, with the address of each file and the time at which it expires."""
-    expires = format_time(timezone.now() + timedelta(seconds=LINK_SECONDS))
+    expires = format_time(datetime.fromtimestamp(_link_end(), tz=UTC))
     return {
         name: {**answer, "url": link_to(row, str(answer["id"])), "expiresAt": expires}
         if isinstance(answer, dict) and is_file(answer)
@@ -40,9 +43,15 @@ def with_links(row: FormSubmission) -> JsonObject:
 
 
 def link_to(row: FormSubmission, file_id: str) -> str:
-    token = signing.TimestampSigner(salt=_SALT).sign(file_id).partition(":")[2]
+    """Return the address of a file, with the time at which it expires."""
+    token = signing.Signer(salt=_SALT).sign(f"{file_id}:{_link_end()}").partition(":")[2]
     address = f"/api/forms/{row.form_slug}/submissions/{row.pk}/files/{file_id}"
     return f"{address}?{urlencode({'token': token})}"
+
+
+def _link_end() -> int:
+    """Return when links made now expire, in seconds since 1970."""
+    return (int(timezone.now().timestamp()) // _STEP + 1) * _STEP + LINK_SECONDS
 
 
 def open_file(
@@ -51,12 +60,11 @@ def open_file(
     """Return a file with its content, and its name. Raises `NotFound` or `Gone`, and records the access."""
     actor.require("forms.submissions")
     try:
-        signer = signing.TimestampSigner(salt=_SALT)
-        signer.unsign(f"{file_id}:{token}", max_age=LINK_SECONDS)
-    except signing.SignatureExpired:
-        raise Gone(_("This link has expired. Open the submission again.")) from None
+        _id, _colon, ends = signing.Signer(salt=_SALT).unsign(f"{file_id}:{token}").partition(":")
     except signing.BadSignature:
         raise _not_found() from None
+    if int(ends) < timezone.now().timestamp():
+        raise Gone(_("This link has expired. Open the submission again."))
     file = find_by_id(SubmissionFile.objects.filter(submission=submission), str(file_id))
     answer = submission.payload.get(file.field) if file is not None else None
     if file is None or not isinstance(answer, dict) or not is_file(answer):

@@ -35,6 +35,7 @@ CHANGE_NOTHING: Final = frozenset(
 """POST endpoints that only read."""
 AS_IT_IS: Final = frozenset(
     {
+        "DELETE /api/posts/<post_id>/lock",
         "POST /api/posts/<post_id>/modules/reorder",
         "POST /api/personal-data/requests",  # an entry at its end, which a worker writes
         "POST /api/posts/<post_id>/promote-variation",

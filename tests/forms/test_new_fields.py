@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -170,8 +171,9 @@ def test_a_file_is_private_and_read_by_a_link_that_expires(monkeypatch: Any) -> 
         "another": ApiClient("editor").get(shown["url"] + "x").status_code,
     }
     assert refused == {"stranger": 401, "translator": 403, "unsigned": 404, "another": 404}
-    later = timezone.now().timestamp() + 901
-    monkeypatch.setattr("django.core.signing.time.time", lambda: later)
+    ends = datetime.fromisoformat(shown["expiresAt"])
+    assert timedelta(minutes=15) < ends - timezone.now() <= timedelta(minutes=20)
+    monkeypatch.setattr("forms.services.files.timezone.now", lambda: ends + timedelta(seconds=1))
     assert ApiClient("editor").get(shown["url"]).status_code == 410
     assert str(file.pk) == stored["id"]
 
