@@ -41,6 +41,7 @@ TABLE: Final[list[tuple[str, dict[str, Any], dict[str, bool], bool, str, str, st
     ("draft", {"publish_at": MOMENT}, ADMIN, False, "scheduled", "Publish now", "publish"),
     ("draft", {"publish_at": MOMENT}, ADMIN, True, "scheduled", "Save changes", "save"),
     ("draft", {"publish_at": MOMENT}, WRITER, False, "scheduled", "Save changes", "save*"),
+    ("draft", {"published_at": MOMENT}, ADMIN, False, "unpublished", "Publish", "publish"),
     ("draft", {"is_placeholder": True}, ADMIN, False, "ai-review", "Review proposal", "ai_review"),
     ("draft", {"is_placeholder": True}, ADMIN, True, "ai-review", "Save draft", "save"),
     ("draft", {"is_variation": True}, ADMIN, True, "draft", "Save draft", "save"),

@@ -7,12 +7,12 @@ from datetime import datetime
 
 from django.utils.translation import gettext
 
-from content.models import UNPUBLISHED, Post, Status, status_label
+from content.models import SCHEDULED, Post, Status, shown_status, status_label
 
 
 @dataclass(frozen=True, slots=True)
 class StateBadge:
-    """`kind` is a CSS class; `moment` is the time at the end of the label."""
+    """The badge of a state. `kind` is a CSS class; `moment` is the time at the end of the label."""
 
     kind: str
     label: str
@@ -21,21 +21,24 @@ class StateBadge:
 
 @dataclass(frozen=True, slots=True)
 class PublicationState:
-    """Where the content of a post is visible, and what waits to be approved."""
+    """Where the content of a post is visible, and how much waits to be approved."""
 
     status: str
+    published_at: datetime | None = None
     publish_at: datetime | None = None
     unpublish_at: datetime | None = None
     in_review: bool = False
     changes_in_review: int = 0
     is_placeholder: bool = False
-    was_live: bool = False
-    """True if it is or was published."""
     is_running: bool = False
 
     @property
+    def shown_status(self) -> str:
+        return shown_status(self.status, published_at=self.published_at, publish_at=self.publish_at)
+
+    @property
     def is_scheduled(self) -> bool:
-        return self.status == Status.DRAFT and self.publish_at is not None
+        return self.shown_status == SCHEDULED
 
     @property
     def expires(self) -> bool:
@@ -45,19 +48,21 @@ class PublicationState:
 def state_of(
     post: Post, *, changes_in_review: int = 0, in_review: bool = False
 ) -> PublicationState:
+    """Return the state of a post. `in_review`: the page shows its changes in Review."""
     return PublicationState(
         status=post.status,
+        published_at=post.published_at,
         publish_at=post.publish_at,
         unpublish_at=post.unpublish_at,
         in_review=in_review,
         changes_in_review=changes_in_review,
         is_placeholder=post.is_placeholder,
-        was_live=post.published_at is not None,
         is_running=post.variation_running,
     )
 
 
 def badge_of(state: PublicationState) -> StateBadge:
+    """Return the badge: `shown_status`, unless the header has something more precise to say."""
     if state.in_review:
         return StateBadge("review", gettext("Changes in Review"))
     # Before the status: a running variation can be a draft, but visitors see it.
@@ -66,11 +71,9 @@ def badge_of(state: PublicationState) -> StateBadge:
     if state.is_placeholder:
         return StateBadge("ai-review", gettext("Proposed by an agent"))
     if state.is_scheduled:
-        return StateBadge("scheduled", gettext("Scheduled for"), state.publish_at)
+        return StateBadge(SCHEDULED, gettext("Scheduled for"), state.publish_at)
     if state.status == Status.PUBLISHED and state.changes_in_review:
         return StateBadge("review", gettext("Unpublished changes"))
-    if state.was_live and state.status == Status.DRAFT:
-        return StateBadge(UNPUBLISHED, status_label(UNPUBLISHED))
     if state.expires:
         return StateBadge("published", gettext("Published until"), state.unpublish_at)
-    return StateBadge(state.status, status_label(state.status))
+    return StateBadge(state.shown_status, status_label(state.shown_status))
