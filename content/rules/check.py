@@ -23,8 +23,7 @@ from content.store import post_repository
 from content.store.joint_moves import address_of, joint_moves, leaves_in_review
 from content.store.scopes import can_view
 from content.store.tree_queries import has_descendants_at_level
-from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people
 from proofroom.core.actor import Actor
 from proofroom.core.database.compiled_queries import CompiledQuery, first_instance
 from proofroom.core.errors import RuleViolation, invalid
@@ -97,8 +96,7 @@ def check_authors(
 
 def require_authors(ids: Collection[int]) -> None:
     """Raise `RuleViolation` on `authors` unless these are active accounts of people. One query."""
-    people = User.objects.filter(pk__in=ids, is_active=True).exclude(role=Role.AI_AGENT)
-    found = set(people.values_list("pk", flat=True))
+    found = set(active_people().filter(pk__in=ids).values_list("pk", flat=True))
     missing = [str(id_) for id_ in ids if id_ not in found]
     if missing:
         message = _("No active account of a person has the ID %(ids)s.")

@@ -41,6 +41,11 @@ def first_admin() -> User | None:
     return User.objects.filter(role=Role.ADMIN, is_active=True).order_by("pk").first()
 
 
+def active_people() -> QuerySet[User]:
+    """Return the active accounts of people: those of agents are left out."""
+    return User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
+
+
 _PREFERENCES_PREFIX: Final = "preferences__"
 # Account and preferences in one query, because every request of the admin needs both.
 _USER_QUERY: Final = CompiledQuery(
@@ -250,7 +255,7 @@ def account_names(ids: Collection[str], actor: Actor) -> dict[str, str]:
 
 def find_operator(email: str | None = None) -> Actor:
     """Return the actor for a command: the person with this email, else the first admin. Raises `NotFound`."""
-    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT).order_by("pk")
+    people = active_people().order_by("pk")
     person = people.filter(email=email.lower()).first() if email else first_admin()
     if person is None:
         if email:

@@ -14,7 +14,8 @@ from pydantic import AliasPath, Field
 
 from proofroom.accounts.models import DELIVERY_RATE_MAX, TOKEN_NAME_MAX, DeliveryToken, User
 from proofroom.accounts.permission_labels import marked_permission_choices
-from proofroom.accounts.roles import Role, all_permissions
+from proofroom.accounts.queries import active_people
+from proofroom.accounts.roles import all_permissions
 from proofroom.accounts.scope_shapes import ScopeAnswer, ScopeFields
 from proofroom.core.api.answer import Answer, one_of
 from proofroom.core.api.body import Body, Moment, Whole, Words
@@ -195,7 +196,7 @@ class NewApiToken(Body):
         FormField(
             lambda: AccountField(
                 label=gettext_lazy("Account"),
-                queryset=User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT),
+                queryset=active_people(),
                 help_text=gettext_lazy(
                     "Everything the program writes is recorded under this account."
                 ),

@@ -16,8 +16,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from proofroom.accounts.models import User
-from proofroom.accounts.queries import roles_with
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people, roles_with
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import limits_of
@@ -109,7 +108,7 @@ def _add(kind: NotificationKind, group: str, found: Sequence[tuple[Event, Notice
     for event, notice in found:
         for user_id in notice.user_ids:
             by_user[user_id].append((event, notice))
-    rows = User.objects.filter(pk__in=by_user, is_active=True).exclude(role=Role.AI_AGENT)
+    rows = active_people().filter(pk__in=by_user)
     off = NotificationChoice.objects.filter(kind=kind.name, channel=Channel.OFF)
     rows = rows.exclude(pk__in=off.values("user"))
     people = list(rows.order_by("pk"))

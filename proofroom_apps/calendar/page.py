@@ -16,7 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from proofroom.accounts.models import User
+from proofroom.accounts.queries import active_people
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
 from proofroom.core.errors import RuleViolation
 from proofroom.core.i18n.languages import language_name
@@ -108,7 +108,7 @@ def calendar(request: HttpRequest) -> HttpResponse:
         _show(entry, back if (entry.source, entry.id) in movable else None) for entry in entries
     ]
     days = list(_days(period, shown))
-    people = User.objects.filter(is_active=True).exclude(role="ai_agent").order_by("username")
+    people = active_people().order_by("username")
     context = {
         "period": period,
         "is_week": period.view == "week",

@@ -8,8 +8,7 @@ from typing import Final, cast
 from django.utils.translation import gettext as _
 
 from content.models import Post
-from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict, invalid
 from proofroom.core.json import Json, JsonObject, format_time
@@ -38,7 +37,7 @@ class BulkAssignment:
 
     def check(self, value: JsonObject, actor: Actor) -> JsonObject:
         actor.require(_WRITE)
-        people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
+        people = active_people()
         # Whether they may see a post is decided for each post.
         name = str(value.get("assignee") or "")
         reject_unstorable(name, "assignee")

@@ -17,7 +17,7 @@ from content.store.scopes import can_view
 from media.models import Asset
 from media.scopes import visible_assets
 from proofroom.accounts.models import USERNAME_MAX, User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people
 from proofroom.core.actor import Actor
 from proofroom.core.errors import invalid
 from proofroom.core.hooks import Hook
@@ -152,8 +152,7 @@ def resolve_mentions(text: str, subject: Post | Asset) -> Mentioned:
 def _find_people(names: Sequence[str]) -> dict[str, User]:
     if not names:
         return {}
-    found = User.objects.filter(username__in=names, is_active=True).exclude(role=Role.AI_AGENT)
-    people = list(found)
+    people = list(active_people().filter(username__in=names))
     User.preload_roles(people)
     return {person.username: person for person in people}
 
@@ -165,9 +164,8 @@ def mention_choices(actor: Actor, subject: Post | Asset, words: str) -> list[Men
     """
     words = words.strip().removeprefix("@")
     wanted = words.casefold()
-    found = User.objects.filter(is_active=True, username__icontains=words)
-    # Who writes has no reason to mention themselves.
-    found = found.exclude(role=Role.AI_AGENT).exclude(pk=actor.user.pk)
+    # People have no reason to mention themselves.
+    found = active_people().filter(username__icontains=words).exclude(pk=actor.user.pk)
     begins = Case(When(username__istartswith=words, then=0), default=1)
     candidates = list(found.order_by(begins, "username")[:_MAX_CANDIDATES])
     User.preload_roles(candidates)

@@ -24,7 +24,7 @@ from content.store.scopes import require_in_scope
 from media.models import Asset
 from media.scopes import require_changeable
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people
 from proofroom.core import outbox
 from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.database.id_filters import find_by_id
@@ -529,7 +529,7 @@ def _find_assignee(assignee: Assignee, subject: Post | Asset) -> User | None:
     """Return the account with an id or username. Raises `RuleViolation` unless it may read the comment."""
     if assignee is None:
         return None
-    people = User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
+    people = active_people()
     user: User | None = None
     if isinstance(assignee, int):
         # Larger numbers are no ids, and SQLite cannot compare them.

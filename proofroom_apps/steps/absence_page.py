@@ -15,8 +15,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods
 
 from proofroom.accounts.models import User
-from proofroom.accounts.queries import roles_with
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people, roles_with
 from proofroom.core.admin.form_pages import save_form
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom_apps.steps.models import Absence
@@ -38,8 +37,8 @@ class AbsenceForm(forms.Form):
 
     def __init__(self, *args: Any, user: User, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        people = User.objects.filter(is_active=True, role__in=roles_with("posts.view"))
-        people = people.exclude(role=Role.AI_AGENT).exclude(pk=user.pk).order_by("username")
+        people = active_people().filter(role__in=roles_with("posts.view"))
+        people = people.exclude(pk=user.pk).order_by("username")
         names = people.values_list("username", flat=True)[:_MAX_PEOPLE]
         cast("forms.ChoiceField", self.fields["deputy"]).choices = [(name, name) for name in names]
 

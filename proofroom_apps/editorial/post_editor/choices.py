@@ -8,7 +8,7 @@ from typing import Final
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import Q
 from django.http import HttpRequest, JsonResponse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
@@ -21,7 +21,7 @@ from content.store.scopes import can_view, hidden_post_ids, hidden_title, visibl
 from media.models import Asset
 from media.scopes import visible_assets
 from proofroom.accounts.models import User
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people
 from proofroom.core.actor import Actor
 from proofroom.core.admin.permissions import actor_of, require
 from proofroom.core.content_scope import Scoped
@@ -43,6 +43,7 @@ from proofroom_apps.editorial.post_editor.form_fields import (
 _MAX_CHOICES: Final = 50
 """Number of newest choices in a list without scripts."""
 _MAX_TERMS: Final = 100
+_MAX_PEOPLE: Final = 100
 _MAX_RESULTS: Final = 20
 _MAX_QUERY_LENGTH: Final = 200
 _MAX_AT_PATH: Final = 5
@@ -125,8 +126,8 @@ class PostChoices:
     def _people(self) -> list[tuple[str, list[Choice]]]:
         """Return active people, and the authors of the post, who may have left. One query."""
         own = self.post.authors if self.post is not None else []
-        newest = writers().order_by("username").values("pk")[:_MAX_TERMS]
-        rows = User.objects.filter(Q(pk__in=newest) | Q(pk__in=own)).order_by("username")
+        offered = active_people().order_by("username").values("pk")[:_MAX_PEOPLE]
+        rows = User.objects.filter(Q(pk__in=offered) | Q(pk__in=own)).order_by("username")
         return [("", [(str(pk), name) for pk, name in rows.values_list("pk", "username")])]
 
     def _forms(self) -> list[tuple[str, list[Choice]]]:
@@ -310,14 +311,9 @@ def search_terms(asked: ReferenceSearch) -> list[JsonObject]:
     return found
 
 
-def writers() -> QuerySet[User]:
-    """Return the accounts that a post can name as authors: active people."""
-    return User.objects.filter(is_active=True).exclude(role=Role.AI_AGENT)
-
-
 def search_people(asked: ReferenceSearch) -> list[JsonObject]:
     """Return active people whose username or name for readers contains the text, by username. One query."""
-    rows = writers()
+    rows = active_people()
     if asked.text:
         named = Q(preferences__public_name__icontains=asked.text)
         rows = rows.filter(named | Q(username__icontains=asked.text))

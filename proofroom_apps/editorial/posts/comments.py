@@ -25,9 +25,7 @@ from content.document.labels import label_of, module_names
 from content.layers import Layers
 from content.models import Post
 from media.models import Asset
-from proofroom.accounts.models import User
-from proofroom.accounts.queries import roles_with
-from proofroom.accounts.roles import Role
+from proofroom.accounts.queries import active_people, roles_with
 from proofroom.core.actor import Actor
 from proofroom.core.admin.form_pages import form_page
 from proofroom.core.admin.permissions import actor_of, require, service_errors_as_http
@@ -317,8 +315,7 @@ def _field_choices(
 
 def assignable_people() -> list[str]:
     """Return the usernames that may be assigned, as far as it depends on their roles. One query."""
-    found = User.objects.filter(is_active=True, role__in=roles_with("comments.view"))
-    found = found.exclude(role=Role.AI_AGENT).order_by("username")
+    found = active_people().filter(role__in=roles_with("comments.view")).order_by("username")
     return list(found.values_list("username", flat=True)[:_MAX_PEOPLE])
 
 
