@@ -32,6 +32,8 @@ def test_only_who_may_edit_the_post_gets_the_link(signed_in: SignedIn) -> None:
     assert link("translate_only", draft)[1]
     assert link("desk", page)[1]
     assert link("desk", post)[1] == ""
+    new = make.post("New", type="page", slug="new", status="draft")
+    assert 'value="save"' in signed_in("desk").get(link("desk", new)[1]).content.decode()
     assert Client().get(f"/admin/content/post/{post.pk}/change/link/").status_code == 302
 
 

@@ -7,9 +7,8 @@ from uuid import UUID
 from django.http import HttpRequest, JsonResponse
 from django.views.decorators.http import require_safe
 
-from content.models import Status
 from proofroom.core.admin.permissions import may, require, service_errors_as_http
-from proofroom_apps.editorial.posts.post_pages import get_post_or_404, post_url
+from proofroom_apps.editorial.posts.post_pages import get_post_or_404, may_edit_live, post_url
 
 
 @require_safe
@@ -21,8 +20,5 @@ def edit_link(request: HttpRequest, post_id: UUID) -> JsonResponse:
     """
     require(request, "posts.view")
     post = get_post_or_404(request, post_id)
-    permissions = ["posts.edit", "posts.review.save"]
-    if post.status == Status.DRAFT:
-        permissions.append("posts.translate")
-    may_edit = any(may(request, permission, post) for permission in permissions)
+    may_edit = may_edit_live(request, post) or may(request, "posts.review.save", post)
     return JsonResponse({"url": post_url("change", post) if may_edit else ""})

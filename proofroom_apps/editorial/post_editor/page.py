@@ -18,7 +18,7 @@ from django.utils.translation import gettext
 
 from content.document.document import PostDocument
 from content.layers import Layers
-from content.models import Layer, Post, Status
+from content.models import Layer, Post
 from content.store.page_locks import find_page_lock
 from media.models import Asset
 from media.presenters import smallest_url
@@ -57,6 +57,7 @@ from proofroom_apps.editorial.posts.extensions import (
 )
 from proofroom_apps.editorial.posts.post_pages import (
     log_url,
+    may_edit_live,
     post_page,
     post_url,
     read,
@@ -403,11 +404,9 @@ def offer_new_terms(control: Control, choices: PostChoices) -> None:
 def rights_of(frame: Frame) -> dict[str, Any]:
     """Return what the user may do with the form: save it, send it to Review, arrange its modules."""
     request, post = frame.request, frame.post
-    # Translators may write drafts, but not change what visitors see.
-    live = "posts.translate" if post.status == Status.DRAFT else "posts.edit"
     locked = lock_context(request, find_page_lock(post))
     is_free = not locked["is_locked_by_other"]
-    may_save = is_free and frame.layer is None and may(request, live, post)
+    may_save = is_free and frame.layer is None and may_edit_live(request, post)
     may_stage = is_free and may(request, "posts.review.save", post)
     return {
         **locked,

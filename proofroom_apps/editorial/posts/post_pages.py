@@ -52,6 +52,13 @@ def read(request: HttpRequest, post_id: UUID) -> tuple[Post, Layers]:
     return post, open_layers(post)
 
 
+def may_edit_live(request: HttpRequest, post: Post) -> bool:
+    """Return whether the user may change a post without a review. Same rule as in `edit_post`."""
+    # Translators may write drafts, but not change what visitors see.
+    is_draft = post.status == Status.DRAFT
+    return may(request, "posts.edit", post) or (is_draft and may(request, "posts.translate", post))
+
+
 def version_sent(request: HttpRequest, name: str = "version") -> int:
     """Return the version that the form was made for; -1, which never matches, if it is invalid."""
     text = request.POST.get(name, "")
