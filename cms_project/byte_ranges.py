@@ -1,4 +1,4 @@
-"""Parts of a file for a `Range` header (RFC 9110, section 14), so that players can seek."""
+"""Answer `Range` headers with parts of a file (RFC 9110, section 14), so that players can seek."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _RANGE: Final = re.compile(r"bytes=(\d{0,19})-(\d{0,19})", re.ASCII)
 
 
 class FilePart:
-    """The next bytes of an open file, at most as many as given. Nothing else is read."""
+    """The next `length` bytes of an open file. The rest is not read."""
 
     def __init__(self, file: BinaryIO, length: int) -> None:
         self.file, self.left = file, length
@@ -27,7 +27,7 @@ class FilePart:
         self.file.close()
 
 
-def in_range(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def apply_range(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     """Return the part of a file that a request asks for (206), 416 if the file has no such part, or the whole file.
 
     Several ranges, other units, and a range of another version (`If-Range`) get the whole file, as the RFC allows.

@@ -11,7 +11,7 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 from django.views.static import serve
 
-from cms_project.byte_ranges import in_range
+from cms_project.byte_ranges import apply_range
 from media.models import StoredFile
 from media.presenters import url_of
 from media.queries import find_current_name
@@ -43,7 +43,7 @@ def _file(request: HttpRequest, name: str) -> HttpResponseBase:
     if not _is_local():
         raise Http404
     try:
-        return in_range(request, serve(request, name, document_root=str(settings.MEDIA_ROOT)))
+        return apply_range(request, serve(request, name, document_root=str(settings.MEDIA_ROOT)))
     except (SuspiciousFileOperation, ValueError):  # a path out of the folder, or a NUL
         raise Http404 from None
     except OSError as error:
