@@ -12,6 +12,8 @@ ALT_TEXT_MAX: Final = 500
 DESCRIPTION_MAX: Final = 2000
 LIVE: Final = "live"
 """Layer of the public content."""
+RECORDING_TYPES: Final = ("video/", "audio/")
+"""Beginnings of the media types of recordings: files with a duration, which a player plays."""
 
 
 class AssetStatus(models.TextChoices):
@@ -67,6 +69,10 @@ class Asset(models.Model):
         verbose_name = "file"
         verbose_name_plural = "media"
         ordering: ClassVar[list[str]] = ["-created_at"]
+
+    @property
+    def is_recording(self) -> bool:
+        return self.mime.startswith(RECORDING_TYPES)
 
     def __str__(self) -> str:
         return self.filename

@@ -153,7 +153,7 @@ def format_duration(seconds: float) -> str:
 
 def site_recording(asset: Asset, locale: str = "") -> SiteRecording | None:
     """Return an asset as played on a page in this language, or None if it is neither video nor audio."""
-    if not asset.mime.startswith(("video/", "audio/")):
+    if not asset.is_recording:
         return None
     captions = sorted(captions_of(asset).items(), key=lambda one: (one[0] != locale, one[0]))
     url = url_of(asset.file.name)

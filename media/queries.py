@@ -14,7 +14,14 @@ from django.db.models import Count, Exists, F, FilteredRelation, OuterRef, Q, Qu
 from django.db.models.functions import Coalesce
 
 from media.file_store import VARIANT_NAME, related_names
-from media.models import Asset, AssetStatus, MediaReference, StoredFile, VariantWork
+from media.models import (
+    RECORDING_TYPES,
+    Asset,
+    AssetStatus,
+    MediaReference,
+    StoredFile,
+    VariantWork,
+)
 from media.scopes import visible_assets, visible_uses
 from media.search import TABLE
 from proofroom.core import search
@@ -208,7 +215,8 @@ RECORDINGS: Final = "video, audio"
 def filter_by_type(rows: QuerySet[Asset], mime: str) -> QuerySet[Asset]:
     """Return the assets of a type such as `image/png`, `image` or `RECORDINGS`, or all if it is empty."""
     if mime == RECORDINGS:
-        return rows.filter(Q(mime__startswith="video/") | Q(mime__startswith="audio/"))
+        video, audio = (Q(mime__startswith=beginning) for beginning in RECORDING_TYPES)
+        return rows.filter(video | audio)
     # PostgreSQL refuses queries for a text with NUL.
     if not mime or "\x00" in mime:
         return rows.none() if mime else rows

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-_MOST_PARTS: Final = 200_000
+_MAX_PARTS: Final = 200_000
 """Maximum number of boxes, elements or pages. The limit stops crafted files; an hour of Ogg has some 20,000."""
 _HEAD: Final = 64
 
@@ -29,7 +29,7 @@ class Recording:
 
 
 class UnplayableFormat(ValueError):
-    """The container is known, but browsers don't play what is in it. The message names the format."""
+    """The container is known, but browsers don't play its content. The message names the format."""
 
 
 def looks_like_recording(head: bytes) -> bool:
@@ -46,8 +46,8 @@ def read_recording(content: bytes) -> Recording | None:
         found = read(content)
     except (struct.error, IndexError, OverflowError, ZeroDivisionError) as error:
         raise ValueError("the file ends too early") from error
-    sane = found.duration is not None and 0 < found.duration < 10 * 24 * 3600
-    return found if sane else replace(found, duration=None)
+    is_plausible = found.duration is not None and 0 < found.duration < 10 * 24 * 3600
+    return found if is_plausible else replace(found, duration=None)
 
 
 def _reader_of(head: bytes) -> Callable[[bytes], Recording] | None:
@@ -91,8 +91,8 @@ def _boxes(content: bytes, begin: int, end: int) -> Iterator[_Part]:
             (length,), body = struct.unpack_from(">Q", content, body), body + 8
         stop = begin + length if length else end
         number += 1
-        if not body <= stop <= end or number > _MOST_PARTS:
-            raise ValueError("a box ends behind what holds it")
+        if not body <= stop <= end or number > _MAX_PARTS:
+            raise ValueError("a box ends after its parent")
         yield _Part(kind, begin, body, stop)
         begin = stop
 
@@ -167,14 +167,14 @@ def _elements(content: bytes, begin: int, end: int) -> Iterator[_Part]:
         at = begin + wide
         long = 9 - content[at].bit_length()
         if wide > 4 or long > 8:
-            raise ValueError("no element where one should be")
+            raise ValueError("an element is missing")
         length = int.from_bytes(content[at : at + long], "big") & ((1 << 7 * long) - 1)
         body = at + long
-        # All bits set: a live recording, whose length was unknown.
+        # All bits are set in a live recording, whose length was unknown.
         stop = end if length == (1 << 7 * long) - 1 else body + length
         number += 1
-        if stop > end or number > _MOST_PARTS:
-            raise ValueError("an element ends behind what holds it")
+        if stop > end or number > _MAX_PARTS:
+            raise ValueError("an element ends after its parent")
         yield _Part(content[begin:at], begin, body, stop)
         begin = stop
 
@@ -229,8 +229,8 @@ def _ogg(content: bytes) -> Recording:
         body = at + 27 + segments
         number += 1
         at = body + sum(table)
-        if mark != b"OggS" or at > len(content) or number > _MOST_PARTS:
-            raise ValueError("no page where one should be")
+        if mark != b"OggS" or at > len(content) or number > _MAX_PARTS:
+            raise ValueError("a page is missing")
         first = first or content[body:at]
         last = max(last, granule)
     if first.startswith(b"OpusHead"):
@@ -252,7 +252,7 @@ def _wav(content: bytes) -> Recording:
         kind, size = struct.unpack_from("<4sI", content, at)
         body, at = content[at + 8 : at + 8 + size], at + 8 + size + size % 2
         if len(body) != size:
-            raise ValueError("a chunk ends behind the file")
+            raise ValueError("a chunk ends after the file")
         if kind == b"fmt ":
             form, rate = struct.unpack_from("<H6xI", body)
             if form not in (1, 3, 0xFFFE):
@@ -273,8 +273,8 @@ _KILOBITS: Final = {
     1: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
     2: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
-_FEWEST_FRAMES: Final = 5
-"""Frames that must follow each other. Fewer may be an accident in any file."""
+_MIN_FRAMES: Final = 5
+"""Number of frames that must follow each other. Fewer occur by chance in any file."""
 
 
 def _mp3_frame(content: bytes, at: int) -> tuple[int, float] | None:
@@ -299,13 +299,13 @@ def _mp3(content: bytes) -> Recording:
         for byte in content[at + 6 : at + 10]:
             size = size << 7 | byte & 0x7F
         at += 10 + size
-    # Some programs fill up the tag with zeros.
+    # Some programs pad the tag with zeros.
     while content[at : at + 1] == b"\0":
         at += 1
     begin, frames, duration = at, 0, 0.0
     while (frame := _mp3_frame(content, at)) is not None and at + frame[0] <= len(content):
         at, frames, duration = at + frame[0], frames + 1, duration + frame[1]
-    # Behind the frames there may be tags and a cut frame, but not another file.
-    if frames < _FEWEST_FRAMES or len(content) - at > max(64 * 1024, len(content) // 10):
-        raise ValueError("no frame where one should be")
+    # After the frames there may be tags and a cut frame, but not another file.
+    if frames < _MIN_FRAMES or len(content) - at > max(64 * 1024, len(content) // 10):
+        raise ValueError("a frame is missing")
     return Recording(content[begin:at], "audio/mpeg", ".mp3", duration)

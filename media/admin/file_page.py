@@ -38,7 +38,6 @@ from media.services.alt_text_proposals import (
 )
 from media.services.crop import crop_image
 from media.services.files import delete_asset, replace_file
-from media.services.player import is_recording
 from media.services.update import update_asset
 from media.services.variants import dark_status, request_variants
 from media.usage_sources import places_of
@@ -174,7 +173,7 @@ def edit_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     form = EditForm(
         request.POST if request.method == "POST" else None,
         initial=initial_of(asset),
-        is_recording=is_recording(asset),
+        is_recording=asset.is_recording,
     )
 
     def save() -> object:
@@ -211,7 +210,7 @@ def player_page(request: HttpRequest, object_id: UUID | str) -> HttpResponse:
     """Save the poster and the captions of a video or audio file."""
     require(request, "media.edit")
     asset = _find(request, object_id)
-    if request.method != "POST" or not is_recording(asset):
+    if request.method != "POST" or not asset.is_recording:
         return HttpResponseRedirect(address(asset))
     form = PlayerForm(request.POST, request.FILES, asset=asset, actor=actor_of(request))
     if save_form(form, form.save) and not form.errors:
@@ -311,7 +310,7 @@ def _page(
     cropping: Form | None = None,
     player: Form | None = None,
 ) -> TemplateResponse:
-    form = edit or EditForm(initial=initial_of(asset), is_recording=is_recording(asset))
+    form = edit or EditForm(initial=initial_of(asset), is_recording=asset.is_recording)
     context: dict[str, Any] = {
         **file_page_context(asset, actor_of(request)),
         "replacing": replacing or ReplaceFileForm(),
@@ -332,7 +331,7 @@ def _page(
 
 
 def _player_form(asset: Asset, actor: Actor) -> PlayerForm | None:
-    if not is_recording(asset) or not actor.can("media.edit"):
+    if not asset.is_recording or not actor.can("media.edit"):
         return None
     return PlayerForm(asset=asset, actor=actor)
 

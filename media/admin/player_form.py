@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from django import forms
 from django.utils.translation import gettext as _
@@ -18,7 +18,9 @@ from proofroom.core.validation.input_validation import parse_uuid
 
 _FILE: Final = "captions_"
 _REMOVED: Final = "remove_captions_"
-_NEWEST: Final = 100
+"""Beginnings of the names of fields, before the code of the language."""
+_MAX_OFFERED: Final = 100
+"""Number of the newest images that the list offers without the picker."""
 
 
 class PlayerForm(forms.Form):
@@ -35,12 +37,12 @@ class PlayerForm(forms.Form):
         self.asset, self.actor = asset, actor
         self.initial.setdefault("poster", str(asset.poster or ""))
         images = Asset.objects.filter(mime__startswith="image/").order_by("-created_at")
-        found = {str(pk): name for pk, name in images.values_list("pk", "filename")[:_NEWEST]}
+        found = {str(pk): name for pk, name in images.values_list("pk", "filename")[:_MAX_OFFERED]}
         wanted = {str(self.data.get("poster") or ""), str(asset.poster or "")} - {"", *found}
         known = images.filter(pk__in=[one for one in wanted if parse_uuid(one) is not None])
         found |= {str(pk): name for pk, name in known.values_list("pk", "filename")}
-        poster = self.fields["poster"]
-        poster.choices = [("", _("No poster")), *found.items()]  # type: ignore[attr-defined]
+        poster = cast("forms.ChoiceField", self.fields["poster"])
+        poster.choices = [("", _("No poster")), *found.items()]
         poster.widget.attrs["data-poster"] = ""
         present = asset.captions or {}
         for code, name in site_languages():

@@ -1,4 +1,4 @@
-"""What a player shows besides a video or audio file: the poster and captions in several languages."""
+"""Set the poster and the captions of video and audio files."""
 
 from __future__ import annotations
 
@@ -23,13 +23,9 @@ from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 
 MEDIA: Final = "media"
-"""The kind of holder of a poster."""
+"""Kind of holder of a reference to a poster: a media file."""
 _POSTER: Final = "poster"
 _OLD_CAPTIONS_LIFETIME: Final = timedelta(days=1)
-
-
-def is_recording(asset: Asset) -> bool:
-    return asset.mime.startswith(("video/", "audio/"))
 
 
 @transaction.atomic
@@ -44,7 +40,7 @@ def set_poster(*, asset_id: UUID | str, poster_id: UUID | str | None, actor: Act
     image = _find_poster(poster_id, actor) if poster_id is not None else None
     if (image.pk if image else None) == asset.poster:
         return asset
-    if image is not None and not is_recording(asset):
+    if image is not None and not asset.is_recording:
         raise invalid("poster", _("Only videos and audio files have a poster."))
     MediaReference.objects.filter(holder_kind=MEDIA, holder_id=asset.pk).delete()
     if image is not None:
@@ -101,7 +97,7 @@ def set_captions(*, asset_id: UUID | str, captions: Mapping[str, str], actor: Ac
     actor.require("media.edit")
     checked = check_captions(captions)
     asset = find_asset(asset_id, actor)
-    if any(checked.values()) and not is_recording(asset):
+    if any(checked.values()) and not asset.is_recording:
         raise invalid("captions", _("Only videos and audio files have captions."))
     for locale, text in checked.items():
         if text:
