@@ -17,7 +17,7 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext, gettext_noop
 
 from forms.conditions import shown_fields
-from forms.fields import MAX_FILES_BYTES, Field
+from forms.fields import CHECKED_WORDS, MAX_FILES_BYTES, Field
 from forms.file_types import FILE_KINDS, clean_filename, find_file_type
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json, JsonObject
@@ -30,7 +30,6 @@ _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?(?:[eE][-+]?\d{1,3})?\
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 _PHONE: Final = re.compile(r"(?=.*\d)[-+0-9()./ #*xX]+\Z", re.ASCII)
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
-_YES: Final = frozenset({"true", "on", "1", "yes"})
 _NO: Final = frozenset({"false", "off", "0", "no", ""})
 _email = EmailValidator()
 _url = URLValidator(schemes=["http", "https"])
@@ -110,12 +109,10 @@ def files_in(
 
 
 def _read_file(field: Field, given: Json, file: UploadedFile[bytes] | None) -> Json:
-    if file is None:
-        if given is None or given == "":
-            return None
-        raise InvalidAnswer(gettext("%(label)s must be one file, sent as multipart/form-data."))
     if given not in (None, ""):
         raise InvalidAnswer(gettext("%(label)s must be one file, sent as multipart/form-data."))
+    if file is None:
+        return None
     size = file.size or 0
     if size > field.largest:
         raise InvalidAnswer(
@@ -201,8 +198,8 @@ def _read_checkbox(field: Field, given: Json) -> Json:
         return False
     if isinstance(given, bool):
         return given
-    if isinstance(given, str) and given.lower() in _YES | _NO:
-        return given.lower() in _YES
+    if isinstance(given, str) and given.lower() in CHECKED_WORDS | _NO:
+        return given.lower() in CHECKED_WORDS
     raise InvalidAnswer(gettext("%(label)s must be true or false."))
 
 

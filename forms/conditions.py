@@ -8,11 +8,10 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from forms.fields import CHOICE_TYPES, Condition, Field
+from forms.fields import CHECKED_WORDS, CHOICE_TYPES, Condition, Field, split_steps
 from proofroom.core.json import Json
 
 _NUMBER: Final = re.compile(r"[-+]?\d{1,20}(?:\.\d{1,20})?\Z", re.ASCII)
-_CHECKED: Final = frozenset({"true", "on", "1", "yes"})
 
 
 def shown_fields(fields: Sequence[Field], answers: Mapping[str, Json]) -> list[Field]:
@@ -26,7 +25,7 @@ def shown_fields(fields: Sequence[Field], answers: Mapping[str, Json]) -> list[F
 
     def is_shown(field: Field) -> bool:
         if field.name not in known:
-            # Stored forms have no cycles; this only stops one that was stored before the rule.
+            # Ends the recursion for a form with a cycle, which no rule refused when it was stored.
             known[field.name] = False
             step = steps.get(field.name)
             known[field.name] = (step is None or meets(step.show_if)) and meets(field.show_if)
@@ -64,7 +63,7 @@ def is_met(condition: Condition, field: Field, values: Sequence[str]) -> bool:
 
 def _equals(field: Field, values: Sequence[str], wanted: str) -> bool:
     if field.type == "checkbox":
-        return bool(values) == (wanted.lower() in _CHECKED)
+        return bool(values) == (wanted.lower() in CHECKED_WORDS)
     if field.type == "number" and len(values) == 1:
         both = (values[0], wanted)
         if all(_NUMBER.match(text) for text in both):
@@ -81,7 +80,7 @@ def _contains(field: Field, values: Sequence[str], wanted: str) -> bool:
 def _texts_of(field: Field, answer: Json) -> list[str]:
     """Return an answer as texts: none for an empty one, several only for checkboxes."""
     if field.type == "checkbox":
-        return ["true"] if str(answer).strip().lower() in _CHECKED else []
+        return ["true"] if str(answer).strip().lower() in CHECKED_WORDS else []
     found = answer if isinstance(answer, list) else [answer]
     texts = [str(value).strip() for value in found if value is not None]
     return [text for text in texts if text]
@@ -146,12 +145,6 @@ def _names_in_circles(fields: Sequence[Field]) -> set[str]:
 
 
 def _steps_of(fields: Sequence[Field]) -> dict[str, Field]:
-    """Return the step of each field that follows one, by the name of the field."""
-    found: dict[str, Field] = {}
-    step = None
-    for field in fields:
-        if field.type == "step":
-            step = field
-        elif step is not None:
-            found[field.name] = step
-    return found
+    """Return the step of each field that is in one, by the name of the field."""
+    parts = split_steps(fields)
+    return {field.name: step for step, own in parts if step is not None for field in own}

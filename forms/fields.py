@@ -34,6 +34,7 @@ FieldType = Literal[
 """A `step` has no value: the fields after it, up to the next one, are one page of the form."""
 Operator = Literal["equals", "notEquals", "contains", "notContains", "isEmpty", "isNotEmpty"]
 OPERATORS: Final[tuple[str, ...]] = get_args(Operator)
+OPERATORS_WITHOUT_VALUE: Final = frozenset({"isEmpty", "isNotEmpty"})
 FIELD_TYPES: Final[tuple[str, ...]] = get_args(FieldType)
 MAX_LENGTHS: Final[dict[str, int]] = {
     "text": 2_000,
@@ -45,6 +46,8 @@ MAX_LENGTHS: Final[dict[str, int]] = {
 """Maximum number of characters of a value by text type."""
 CHOICE_TYPES: Final = frozenset({"select", "radio", "checkboxes"})
 """Types with `options`."""
+CHECKED_WORDS: Final = frozenset({"true", "on", "1", "yes"})
+"""Texts that mean a checked box, in lower case."""
 FIELD_NAME_PATTERN: Final = "^[A-Za-z][A-Za-z0-9_]*$"
 SLUG_MAX: Final = 100
 FIELD_NAME_MAX: Final = 60
@@ -113,7 +116,7 @@ class Condition(BaseModel):
 
     @property
     def needs_value(self) -> bool:
-        return self.operator not in ("isEmpty", "isNotEmpty")
+        return self.operator not in OPERATORS_WITHOUT_VALUE
 
 
 class Field(BaseModel):
@@ -166,6 +169,17 @@ class Field(BaseModel):
     def to_json(self) -> JsonObject:
         values: JsonObject = self.model_dump(mode="json", by_alias=True, exclude_none=True)
         return values
+
+
+def split_steps(fields: Sequence[Field]) -> list[tuple[Field | None, list[Field]]]:
+    """Return the steps with their fields; None for fields before the first step. Empty steps are left out."""
+    found: list[tuple[Field | None, list[Field]]] = [(None, [])]
+    for field in fields:
+        if field.type == "step":
+            found.append((field, []))
+        else:
+            found[-1][1].append(field)
+    return [(step, own) for step, own in found if own]
 
 
 def find_field_faults(fields: Sequence[Field]) -> Iterator[tuple[str, str]]:

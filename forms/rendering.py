@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 from django.conf import settings
 from pydantic import ValidationError
 
-from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType
+from forms.fields import HONEYPOT, MAX_LENGTHS, Field, FieldType, split_steps
 from forms.file_types import FILE_KINDS
 from forms.form_input import is_slug
 from forms.models import FormDefinition
@@ -158,23 +158,18 @@ def load_forms(slugs: Collection[str], locale: str) -> dict[str, SiteForm]:
 
 
 def _site_steps(fields: Sequence[Field]) -> tuple[SiteStep, ...]:
-    found: list[SiteStep] = []
-    step, own = None, list[SiteField]()
-    for field in (*fields, None):
-        if field is not None and field.type != "step":
-            own.append(_site_field(field, is_in_condition=step is not None and bool(step.show_if)))
-            continue
-        if own:
-            found.append(
-                SiteStep(
-                    step.label if step else "",
-                    (step.help or "") if step else "",
-                    _condition(step) if step else "",
-                    tuple(own),
-                )
-            )
-        step, own = field, []
-    return tuple(found)
+    return tuple(
+        SiteStep(
+            title=step.label if step else "",
+            help=(step.help or "") if step else "",
+            condition=_condition(step) if step else "",
+            fields=tuple(
+                _site_field(field, is_in_condition=step is not None and bool(step.show_if))
+                for field in own
+            ),
+        )
+        for step, own in split_steps(fields)
+    )
 
 
 def _condition(field: Field) -> str:

@@ -15,8 +15,6 @@ from proofroom.core.caching.rate_limits import HitCount, client_address, is_allo
 from proofroom.core.errors import invalid
 
 FILES_PER_ADDRESS: Final = "30/hour"
-
-
 Files = MultiValueDict[str, "UploadedFile[bytes]"]
 
 

@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from forms.fields import CHOICE_TYPES, MAX_FILE_BYTES, MAX_LENGTHS
+from forms.fields import CHOICE_TYPES, MAX_FILE_BYTES, MAX_LENGTHS, OPERATORS_WITHOUT_VALUE
 from forms.file_types import FILE_KINDS, expand_types
 from proofroom.core.json import JsonObject
 from proofroom.core.validation.form_fields import with_label
@@ -63,7 +63,7 @@ _OFFERED: Final = {
     "radio": ("equals", "notEquals", "isNotEmpty", "isEmpty"),
     "select": ("equals", "notEquals", "isNotEmpty", "isEmpty"),
 }
-"""Comparisons by the type of the other field; all for the others."""
+"""Comparisons by the type of the field that a condition asks for; other types have all."""
 BYTES_PER_MEGABYTE: Final = 1024 * 1024
 
 
@@ -163,7 +163,7 @@ class FieldCard:
 
     @property
     def needs_value(self) -> bool:
-        return self.chosen_comparison not in ("isEmpty", "isNotEmpty")
+        return self.chosen_comparison not in OPERATORS_WITHOUT_VALUE
 
     @property
     def condition_options(self) -> list[str]:

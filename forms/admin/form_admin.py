@@ -19,7 +19,14 @@ from django.utils.translation import gettext_lazy
 from forms.admin.add_to_page import add_to_page_view
 from forms.admin.field_cards import BYTES_PER_MEGABYTE, KINDS, build_cards
 from forms.confirmation import TEXT_MAX
-from forms.fields import CHOICE_TYPES, FIELD_NAME_MAX, MAX_FIELDS, MAX_LENGTHS, SLUG_MAX
+from forms.fields import (
+    CHOICE_TYPES,
+    FIELD_NAME_MAX,
+    MAX_FIELDS,
+    MAX_LENGTHS,
+    OPERATORS_WITHOUT_VALUE,
+    SLUG_MAX,
+)
 from forms.file_types import FILE_KINDS
 from forms.form_input import FormInput, input_values
 from forms.models import FormDefinition, FormSubmission
@@ -93,7 +100,7 @@ def _read_condition(data: QueryDict, key: str) -> JsonObject:
     values = {name: data.get(f"{own}-{key}", "").strip() for name, own in names.items()}
     if not values["field"]:
         return {}
-    if values["operator"] in ("isEmpty", "isNotEmpty"):
+    if values["operator"] in OPERATORS_WITHOUT_VALUE:
         values["value"] = ""
     return {name: value for name, value in values.items() if value}
 

@@ -260,8 +260,8 @@ class SubmitViewSet(ApiViewSet):
     @extend_schema(parameters=PARAMETERS, request=BODY, responses=ANSWER)
     def submit(self, request: Request, slug: str) -> HttpResponseBase:
         """Submit a form. Only accepted submissions count against the hourly limit."""
-        # Before the body is read.
         locale = request.query_params.get("locale")
+        # Before the body is read.
         if body_length(request) > MAX_BODY_BYTES:
             is_multipart = (request.content_type or "").startswith("multipart/form-data")
             if not is_multipart or body_length(request) > submission_limit(slug, locale):

@@ -26,18 +26,6 @@ from proofroom.core.errors import NotFound
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.privacy.person import Person
 
-__all__ = [
-    "SubmissionReceipt",
-    "delete_submission",
-    "delete_with_events",
-    "find_submission",
-    "mask_submission",
-    "prune_submissions",
-    "read_answers",
-    "record_export",
-    "record_view",
-    "submit_form",
-]
 _BATCH_SIZE: Final = 500
 
 

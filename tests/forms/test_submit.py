@@ -11,9 +11,9 @@ import pytest
 from django.db import connection
 from django.test import Client
 
+from forms.answers import read_answers
 from forms.models import FormSubmission
 from forms.queries import fields_of
-from forms.services.submissions import read_answers
 from proofroom.core.errors import RuleViolation
 from proofroom.core.json import Json
 from proofroom.core.models import Event
