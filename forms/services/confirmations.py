@@ -32,6 +32,7 @@ def subscribe_to_submissions() -> None:
 
 
 def send_of_event(event: Event) -> None:
+    """Send the confirmation of the submission that an event names."""
     send_confirmation(str(event.payload.get("submissionId", "")))
 
 
@@ -47,9 +48,13 @@ def send_confirmation(submission_id: str) -> bool:
     try:
         mail = _write_mail(row)
         if mail is None:
+            _move(row, ConfirmationState.SENT, ConfirmationState.NONE)
+            return False
+        if _is_over_limit(row.form_slug, mail.to[0]):
             _move(row, ConfirmationState.SENT, ConfirmationState.LIMITED)
             return False
         mail.send()
+    # Whatever goes wrong, the claim must not keep the mail from being sent later.
     except Exception:
         _move(row, ConfirmationState.SENT, ConfirmationState.DUE)
         raise
@@ -69,14 +74,14 @@ def _move(row: FormSubmission, old: ConfirmationState, new: ConfirmationState) -
 
 
 def _write_mail(row: FormSubmission) -> EmailMessage | None:
-    """Return the mail, or None if the form has no confirmation any more or a limit is reached."""
+    """Return the mail, or None if the form no longer has a confirmation."""
     try:
         form = find_form(row.form_slug, row.locale)
     except NotFound:
         return None
     confirmation = confirmation_of(form)
     address = recipient_in(confirmation, row.payload) if confirmation else ""
-    if confirmation is None or not address or _is_over_limit(row.form_slug, address):
+    if confirmation is None or not address:
         return None
     fields = fields_of(form)
     with translation.override(row.locale):

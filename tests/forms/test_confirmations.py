@@ -101,6 +101,15 @@ def test_no_mail_without_an_address_for_programs_or_beyond_the_limit(
 
     assert [row.confirmation for row in rows.all()] == ["sent", "limited", "", ""]
     assert [message.subject for message in mail.outbox] == ["One Bcc: x@example.com"]
+    # An editor removes the confirmation before the worker comes to the mail.
+    ApiClient().write("POST", URL, {"email": "late@example.com"}, expect=201)
+    FormDefinition.objects.update(confirmation=None)
+    late = rows.latest("created_at")
+    assert late.confirmation == "due"
+    assert send_confirmation(str(late.pk)) is False
+    late.refresh_from_db()
+    assert late.confirmation == ""
+    assert len(mail.outbox) == 1
 
 
 def test_a_refused_mail_is_sent_by_the_next_try(settings: Any) -> None:
