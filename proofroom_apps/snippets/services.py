@@ -34,7 +34,7 @@ SNIPPETS_MAX: Final = 1_000
 @transaction.atomic
 def create_snippet(*, actor: Actor, snippet: NewSnippet, snippet_id: UUID | None = None) -> Snippet:
     """Create a snippet. `snippet_id` is its id from another installation. Raises `RuleViolation` by field."""
-    allow_managing(actor)
+    require_manager(actor)
     if Snippet.objects.count() >= SNIPPETS_MAX:
         raise invalid("body", _("There can be at most %(most)s snippets.") % {"most": SNIPPETS_MAX})
     row = Snippet(id=snippet_id or uuid4())
@@ -53,7 +53,7 @@ def change_snippet(
     expected_version: int | None = None,
 ) -> Snippet:
     """Change the values that were set in `changes`. Raises `Conflict` for an old version."""
-    allow_managing(actor)
+    require_manager(actor)
     row = find_snippet(snippet_id, Snippet.objects.select_for_update())
     if expected_version is not None and expected_version != row.version:
         raise Conflict(
@@ -74,7 +74,7 @@ def change_snippet(
 @transaction.atomic
 def delete_snippet(*, snippet_id: UUID | str, actor: Actor) -> UUID:
     """Delete a snippet and return its id. What was inserted from it stays."""
-    allow_managing(actor)
+    require_manager(actor)
     row = find_snippet(snippet_id, Snippet.objects.select_for_update())
     id_ = row.pk
     _record(row, actor, "snippet.deleted")
@@ -101,7 +101,8 @@ def list_snippets(*, post_type: str = "", locale: str = "", kind: str = "") -> l
     return [row for row in rows if not post_type or not row.types or post_type in row.types]
 
 
-def allow_managing(actor: Actor) -> None:
+def require_manager(actor: Actor) -> None:
+    """Raise `NotAllowed` unless the actor is a person who may manage snippets and templates."""
     actor.require_person("manage snippets and templates")
     actor.require(MANAGE)
 

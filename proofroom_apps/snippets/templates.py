@@ -7,7 +7,6 @@ from uuid import UUID
 
 import orjson
 from django.db import IntegrityError, transaction
-from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from content.document.document import PostDocument
@@ -21,7 +20,7 @@ from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
 from proofroom_apps.snippets.models import PostTemplate
-from proofroom_apps.snippets.services import allow_managing
+from proofroom_apps.snippets.services import require_manager
 
 TEMPLATES_MAX: Final = 200
 
@@ -31,7 +30,7 @@ def create_template(
     *, actor: Actor, post_id: UUID | str, name: str, description: str = ""
 ) -> PostTemplate:
     """Create a template from the live content of a post. Raises `RuleViolation` by field, or `NotFound`."""
-    allow_managing(actor)
+    require_manager(actor)
     post = require_post(post_id, actor)
     if post.is_placeholder:
         message = _("Approve this page first. It has no live content yet.")
@@ -65,23 +64,15 @@ def store_template(
 
 @transaction.atomic
 def delete_template(*, template_id: UUID | str, actor: Actor) -> UUID:
-    """Delete a template and return its id. Posts that were started from it stay."""
-    allow_managing(actor)
-    row = find_template(template_id, PostTemplate.objects.select_for_update())
+    """Delete a template and return its id. Posts that were started from it stay. Raises `NotFound`."""
+    require_manager(actor)
+    row = find_by_id(PostTemplate.objects.select_for_update(), template_id)
+    if row is None:
+        raise NotFound(_("No template has the ID %(id)s.") % {"id": str(template_id)[:80]})
     id_ = row.pk
     _record(row, actor, "postTemplate.deleted")
     row.delete()
     return id_
-
-
-def find_template(
-    template_id: UUID | str, rows: QuerySet[PostTemplate] | None = None
-) -> PostTemplate:
-    """Return the template with this id. Raises `NotFound`."""
-    found = find_by_id(PostTemplate.objects.all() if rows is None else rows, template_id)
-    if found is None:
-        raise NotFound(_("No template has the ID %(id)s.") % {"id": str(template_id)[:80]})
-    return found
 
 
 def template_content(template_id: str) -> TemplateContent | None:

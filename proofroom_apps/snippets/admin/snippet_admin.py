@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, cast
 
 from django import forms
@@ -16,11 +16,13 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from content.document.labels import module_label
+from content.modules.module_copies import StoredCopy
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.labels import LanguageFilter
 from proofroom.core.admin.permissions import actor_of
 from proofroom.core.i18n import in_words
 from proofroom.core.i18n.languages import language_name
+from proofroom.core.json import JsonObject
 from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.form_fields import InputForm
 from proofroom.core.validation.input_validation import reject_unstorable
@@ -144,10 +146,7 @@ class SnippetAdmin(EditAdmin[Snippet]):
         return form
 
     def shown(self, request: HttpRequest, row: Snippet, form: forms.Form) -> dict[str, Any]:
-        outline = [
-            (module_label(one["type"]), one["globalSlug"], summary_of(one)) for one in row.modules
-        ]
-        return {"outline": outline}
+        return {"outline": outline_of(row.modules)}
 
     def change(self, request: HttpRequest, row: Snippet, form: forms.Form) -> str | None:
         asked = cast(SnippetForm, form)
@@ -170,10 +169,14 @@ class SnippetAdmin(EditAdmin[Snippet]):
         delete_snippet(snippet_id=row.pk, actor=actor_of(request))
 
 
-def summary_of(module: Mapping[str, Any]) -> str:
-    """Return the first words of a stored copy."""
+def outline_of(copies: Iterable[StoredCopy]) -> list[tuple[str, str, str]]:
+    """Return the label, the slug of a global module, and the first text of each module."""
+    return [(module_label(one["type"]), one["globalSlug"], _summary_of(one)) for one in copies]
+
+
+def _summary_of(module: StoredCopy) -> str:
     definition = modules.get(module["type"])
-    values = {**module["props"], **module["overrides"]}
+    values: JsonObject = {**module["props"], **module["overrides"]}
     # In the order of the definition: databases do not keep the order of keys.
     texts = (
         values.get(name)

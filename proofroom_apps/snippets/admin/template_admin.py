@@ -12,8 +12,6 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from content.document.labels import module_label
-from content.models import Post
 from content.store.post_queries import require_post
 from proofroom.core.admin.edit_pages import EditAdmin
 from proofroom.core.admin.labels import LanguageFilter
@@ -22,19 +20,11 @@ from proofroom.core.errors import NotFound
 from proofroom.core.i18n import in_words
 from proofroom.core.post_type_names import post_type_labels
 from proofroom.core.validation.form_fields import InputForm
-from proofroom_apps.snippets.admin.snippet_admin import summary_of
-from proofroom_apps.snippets.models import PostTemplate
+from proofroom_apps.snippets.admin.snippet_admin import outline_of
+from proofroom_apps.snippets.models import NAME_MAX, PostTemplate
 from proofroom_apps.snippets.services import MANAGE
 from proofroom_apps.snippets.snippet_fields import NewPostTemplate
 from proofroom_apps.snippets.templates import create_template, delete_template
-
-
-def get_post_or_404(request: HttpRequest) -> Post:
-    """Return the post that the address names."""
-    try:
-        return require_post(request.GET["post"], actor_of(request))
-    except NotFound as error:
-        raise Http404(error.message) from None
 
 
 class NewTemplateForm(InputForm):
@@ -92,8 +82,11 @@ class PostTemplateAdmin(EditAdmin[PostTemplate]):
     def new_form(self, request: HttpRequest, *args: Any, **kwargs: Any) -> forms.Form:
         form = super().new_form(request, *args, **kwargs)
         if not form.is_bound:
-            post = get_post_or_404(request)
-            form.initial["name"] = post.title[:100]
+            try:
+                post = require_post(request.GET["post"], actor_of(request))
+            except NotFound as error:
+                raise Http404(error.message) from None
+            form.initial["name"] = post.title[:NAME_MAX]
         return form
 
     def add(self, request: HttpRequest, form: forms.Form) -> HttpResponse:
@@ -113,11 +106,8 @@ class PostTemplateAdmin(EditAdmin[PostTemplate]):
         return {}
 
     def shown(self, request: HttpRequest, row: PostTemplate, form: forms.Form) -> dict[str, Any]:
-        outline = [
-            (module_label(one["type"]), one["globalSlug"], summary_of(one)) for one in row.modules
-        ]
         new = f"{reverse('admin:content_post_add')}?template={row.pk}"
-        return {"outline": outline, "type": self.type_label(row), "new_url": new}
+        return {"outline": outline_of(row.modules), "type": self.type_label(row), "new_url": new}
 
     def change(self, request: HttpRequest, row: PostTemplate, form: forms.Form) -> str | None:
         return None
