@@ -60,7 +60,7 @@ class AIGuidance:
 class AddressNote:
     """What the editor shows under a URL of a module.
 
-    `new`: nothing was asked yet. `pending`: another site is being asked. `failed`: it can be asked again.
+    `new`: no facts were requested yet. `pending`: the other site has not answered. `failed`: a retry is possible.
     """
 
     state: Literal["new", "pending", "failed", "ok"]
@@ -109,10 +109,10 @@ class Module:
         return ""
 
     @classmethod
-    def address_note(cls, address: str, *, is_sending: bool = False) -> AddressNote | None:
-        """Return what is known about a URL entered in the module; None if nothing is to be known.
+    def address_note(cls, address: str, *, requests_facts: bool = False) -> AddressNote | None:
+        """Return what the editor says about a URL entered in the module; None for nothing.
 
-        `is_sending`: have another site asked about it, in a task.
+        `requests_facts`: also request missing facts from the other site, in a task.
         """
         return None
 

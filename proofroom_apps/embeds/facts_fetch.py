@@ -1,4 +1,4 @@
-"""Asks the providers about addresses that are due, in a task. Web processes do not load it and its image library."""
+"""Fetch facts about the addresses that are due, in a task. Web processes load neither it nor its image library."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from proofroom.core.actor import SYSTEM, Actor
 from proofroom.core.caching.content_tags import tag_of_post
 from proofroom.core.json import JsonObject
 from proofroom_apps.embeds.models import PROBLEM_MAX, EmbedFacts, FactsState
-from proofroom_apps.embeds.oembed import Facts, NoFacts, ask_provider
+from proofroom_apps.embeds.oembed import Facts, NoFacts, fetch_facts
 from proofroom_apps.embeds.providers import find_provider
 
-ASKED_AT_ONCE: Final = 10
-"""Addresses that one call of the task asks about."""
+FETCHED_AT_ONCE: Final = 10
+"""Number of addresses for which one call of the task fetches facts."""
 _SYSTEM: Final = Actor(user=SYSTEM, via="system")
 _CLAIM: Final = timedelta(minutes=10)
 """Time after which an address that a killed worker had claimed is due again."""
@@ -29,7 +29,7 @@ _PAUSES: Final = (timedelta(minutes=5), timedelta(hours=1), timedelta(days=1))
 
 
 def fetch_due_facts() -> int:
-    """Ask the providers about addresses that are due, and return their number. Safe to run twice at the same time."""
+    """Fetch facts about the addresses that are due, and return their number. Safe to run twice at the same time."""
     due = _claim_due()
     for row in due:
         _fetch(row)
@@ -40,7 +40,7 @@ def fetch_due_facts() -> int:
 def _claim_due() -> list[EmbedFacts]:
     now = timezone.now()
     rows = EmbedFacts.objects.select_for_update(skip_locked=True, of=("self",))
-    due = list(rows.filter(due_at__lte=now).order_by("due_at")[:ASKED_AT_ONCE])
+    due = list(rows.filter(due_at__lte=now).order_by("due_at")[:FETCHED_AT_ONCE])
     EmbedFacts.objects.filter(pk__in=[row.pk for row in due]).update(due_at=now + _CLAIM)
     return due
 
@@ -49,14 +49,14 @@ def _fetch(row: EmbedFacts) -> None:
     provider = find_provider(row.url)
     try:
         if provider is None:
-            raise NoFacts("The provider is no longer known.", is_passing=False)
-        _keep(row, provider.name, ask_provider(provider, row.url))
+            raise NoFacts("The provider is no longer known.", is_temporary=False)
+        _store(row, provider.name, fetch_facts(provider, row.url))
     except NoFacts as problem:
-        _note_failure(row, problem)
+        _store_failure(row, problem)
 
 
 @transaction.atomic
-def _keep(row: EmbedFacts, provider: str, facts: Facts) -> None:
+def _store(row: EmbedFacts, provider: str, facts: Facts) -> None:
     row.state, row.provider = FactsState.READY, provider
     row.title, row.author = facts.title, facts.author
     row.width, row.height = facts.width, facts.height
@@ -67,20 +67,20 @@ def _keep(row: EmbedFacts, provider: str, facts: Facts) -> None:
     row.thumbnail_height = thumbnail.height if thumbnail else None
     row.problem, row.due_at, row.fetched_at = "", None, timezone.now()
     row.save()
-    _tell_posts(row)
+    _invalidate_posts(row)
 
 
-def _note_failure(row: EmbedFacts, problem: NoFacts) -> None:
-    is_again = problem.is_passing and row.attempts < len(_PAUSES)
+def _store_failure(row: EmbedFacts, problem: NoFacts) -> None:
+    has_retry = problem.is_temporary and row.attempts < len(_PAUSES)
     EmbedFacts.objects.filter(pk=row.pk).update(
         state=FactsState.FAILED,
         problem=str(problem)[:PROBLEM_MAX],
-        due_at=timezone.now() + _PAUSES[row.attempts] if is_again else None,
+        due_at=timezone.now() + _PAUSES[row.attempts] if has_retry else None,
         attempts=row.attempts + 1,
     )
 
 
-def _tell_posts(row: EmbedFacts) -> None:
+def _invalidate_posts(row: EmbedFacts) -> None:
     """Drop the cached answers of the posts that embed the address."""
     places = PostModule.objects.filter(instance__type=EMBED, instance__props__url=row.url)
     posts: list[UUID] = sorted(set(places.values_list("post_id", flat=True)))

@@ -1,4 +1,4 @@
-"""What providers said about embedded addresses."""
+"""Facts about embedded addresses, as their providers give them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ PROBLEM_MAX: Final = 300
 
 
 class FactsState(models.TextChoices):
+    """Whether the provider has answered."""
+
     PENDING = "pending"
     READY = "ready"
     FAILED = "failed"
@@ -23,7 +25,7 @@ class FactsState(models.TextChoices):
 class EmbedFacts(models.Model):
     """The facts about an address, by the hash `key` of the address.
 
-    A pending row is asked about when it is due, and a failed one too while `due_at` is set. The `thumbnail` is a WebP
+    The task fetches facts for pending and failed rows whose `due_at` has come. The `thumbnail` is a WebP
     made here, so that visitors load nothing from the provider.
     """
 

@@ -1,6 +1,6 @@
-"""Asks the oEmbed endpoint of a provider about an address, through the address guard.
+"""Fetch facts about an address from the oEmbed endpoint of its provider, through the address guard.
 
-The answer is hostile input: only texts, sizes and the address of a thumbnail are read from it, never HTML.
+The answer is untrusted input: only texts, sizes and the address of a thumbnail are read from it, never HTML.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _TRY_LATER: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 
 
 class NoFacts(Exception):
-    """The provider gave no usable answer. `is_passing` is True if a later attempt may succeed."""
+    """The provider gave no usable answer. `is_temporary` is True if a later attempt may succeed."""
 
-    def __init__(self, reason: str, *, is_passing: bool) -> None:
+    def __init__(self, reason: str, *, is_temporary: bool) -> None:
         super().__init__(reason)
-        self.is_passing = is_passing
+        self.is_temporary = is_temporary
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,19 +67,19 @@ class Facts:
     thumbnail: Thumbnail | None
 
 
-def ask_provider(provider: Provider, url: str) -> Facts:
+def fetch_facts(provider: Provider, url: str) -> Facts:
     """Return the facts about an address. Raises `NoFacts`."""
     query = urlencode({"url": url, "format": "json", "maxwidth": THUMBNAIL_WIDTH})
     separator = "&" if urlsplit(provider.endpoint).query else "?"
     answer = _follow(f"{provider.endpoint}{separator}{query}", "application/json", ANSWER_MAX_BYTES)
     if answer.note:
-        raise NoFacts("The answer is too long or broke off.", is_passing=False)
+        raise NoFacts("The answer is too long or broke off.", is_temporary=False)
     try:
         found: Json = orjson.loads(answer.body)
     except ValueError:
         found = None
     if not isinstance(found, dict):
-        raise NoFacts("The answer is not oEmbed JSON.", is_passing=False)
+        raise NoFacts("The answer is not oEmbed JSON.", is_temporary=False)
     return Facts(
         title=_text(found.get("title")),
         author=_text(found.get("author_name")),
@@ -104,17 +104,17 @@ def _follow(url: str, accept: str, max_bytes: int) -> HttpResult:
             )
         except CallRefused:
             # Without the guard's message, which reveals what names of the internal network resolve to.
-            raise NoFacts("The address may not be called.", is_passing=False) from None
+            raise NoFacts("The address may not be called.", is_temporary=False) from None
         except Unreachable:
-            raise NoFacts("The provider could not be reached.", is_passing=True) from None
+            raise NoFacts("The provider could not be reached.", is_temporary=True) from None
         if answer.status in _REDIRECTS and (target := answer.headers.get("location")):
             url = urljoin(url, target)
             continue
         if answer.status != 200:
             reason = f"The provider answered with status {answer.status}."
-            raise NoFacts(reason, is_passing=answer.status in _TRY_LATER)
+            raise NoFacts(reason, is_temporary=answer.status in _TRY_LATER)
         return answer
-    raise NoFacts("The provider redirects too often.", is_passing=False)
+    raise NoFacts("The provider redirects too often.", is_temporary=False)
 
 
 def _text(value: Json) -> str:

@@ -1,4 +1,4 @@
-"""Asks providers about the addresses that saved posts embed, from the editor, the API and imports alike."""
+"""Request facts about the addresses that saved posts embed: from the editor, the API and imports."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _EVENTS: Final = ("post.created", "post.updated", "post.approve", "post.restored
 
 def subscribe_to_posts() -> None:
     """Call once, at start."""
-    outbox.subscribe_to_many(_EVENTS, follow, id="embeds.post_events.follow")
+    outbox.subscribe_to_many(_EVENTS, request_facts_of_posts, id="embeds.post_events.follow")
 
 
-def follow(events: Sequence[Event]) -> None:
+def request_facts_of_posts(events: Sequence[Event]) -> None:
     """Request facts about the embeds of posts that were saved. One query if there are none."""
     ids = {event.post_id for event in events if event.post_id is not None}
     placed = PostModule.objects.filter(post__in=ids, instance__type=EMBED)

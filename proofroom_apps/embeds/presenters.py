@@ -26,7 +26,7 @@ _RATIOS: Final[Mapping[Shape, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class EmbedCard:
-    """What a page shows of an address before a visitor loads it. `shape` is empty if the provider names no size."""
+    """The facts that a page shows before a visitor loads an embed. `shape` is empty if the provider names no size."""
 
     title: str
     author: str
@@ -70,15 +70,15 @@ def thumbnail_url(row: EmbedFacts) -> str:
     return reverse("embed-thumbnail", args=[row.pk, row.thumbnail_digest])
 
 
-def address_note(url: str, *, is_sending: bool = False) -> AddressNote | None:
+def address_note(url: str, *, requests_facts: bool = False) -> AddressNote | None:
     """Return what the editor shows under an address of a provider; None for other addresses.
 
-    With `is_sending`, the provider is asked if nothing is known, or again after a failure.
+    With `requests_facts`, missing facts are requested, and failed requests repeated.
     """
     provider = find_provider(url)
     if provider is None:
         return None
-    if is_sending:
+    if requests_facts:
         request_facts([url])
         retry_facts(url)
     row = find_facts([url]).get(url)

@@ -1,4 +1,4 @@
-"""Sites whose pages can be embedded: how to recognise an address, ask for facts about it, and build its frame.
+"""Sites whose pages can be embedded: their hosts, oEmbed endpoints and frames.
 
 To add one that is not in the list, name its host and oEmbed endpoint in OEMBED_PROVIDERS. Its frame is the address
 itself, if EMBED_HOSTS has the host.
@@ -7,7 +7,7 @@ itself, if EMBED_HOSTS has the host.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 from urllib.parse import SplitResult, parse_qs, quote, urlsplit
@@ -205,7 +205,7 @@ def find_frame(url: str) -> Frame:
     return Frame(url if is_plain else "", host)
 
 
-def frame_address(url: str, hosts: tuple[str, ...]) -> str:
-    """Return the address a frame may load, or "" if its host is not allowed."""
+def frame_address(url: str, hosts: Collection[str]) -> str:
+    """Return the address a frame may load, or "" if its host is not among these."""
     frame = find_frame(url)
     return frame.address if frame.host in hosts else ""

@@ -1,4 +1,4 @@
-"""Has providers asked about embedded addresses, and finds what they said. No request of a user waits for one."""
+"""Request facts about embedded addresses from their providers, and find stored facts. A task sends the requests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def key_of(url: str) -> str:
 
 
 def request_facts(urls: Iterable[str]) -> None:
-    """Have the providers asked about addresses that nothing is known about. Others are ignored."""
+    """Request facts about addresses without any. Addresses of unknown sites are ignored."""
     wanted = {key: url for url in urls if find_provider(url) and (key := key_of(url))}
     if not wanted:
         return
@@ -33,18 +33,18 @@ def request_facts(urls: Iterable[str]) -> None:
     ]
     if rows:
         EmbedFacts.objects.bulk_create(rows, ignore_conflicts=True)
-        _wake()
+        _wake_task()
 
 
 def retry_facts(url: str) -> None:
-    """Have the provider asked again now about an address that failed."""
+    """Request facts about an address again, if the last request failed."""
     rows = EmbedFacts.objects.filter(key=key_of(url), state=FactsState.FAILED)
     if rows.update(state=FactsState.PENDING, problem="", attempts=0, due_at=timezone.now()):
-        _wake()
+        _wake_task()
 
 
 def find_facts(urls: Collection[str]) -> dict[str, EmbedFacts]:
-    """Return what is stored about addresses, by address, without the thumbnails' bytes. One query."""
+    """Return the stored facts about addresses, by address, without the bytes of thumbnails. One query."""
     keys = {url: key for url in urls if (key := key_of(url))}
     if not keys:
         return {}
@@ -52,5 +52,5 @@ def find_facts(urls: Collection[str]) -> dict[str, EmbedFacts]:
     return {url: rows[key] for url, key in keys.items() if key in rows}
 
 
-def _wake() -> None:
+def _wake_task() -> None:
     send_after_commit(lambda: queue_task(TASK), "facts about embeds", once=True)

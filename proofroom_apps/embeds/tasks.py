@@ -9,5 +9,5 @@ from proofroom_apps.embeds import facts_fetch
 
 @shared_task(name="embeds.tasks.fetch_due_facts")
 def fetch_due_facts() -> int:
-    """Ask providers about embedded addresses that are due. Return their number."""
+    """Fetch facts about embedded addresses that are due. Returns their number."""
     return facts_fetch.fetch_due_facts()

@@ -16,7 +16,7 @@ from proofroom.core.models import Event
 from proofroom_apps.embeds import oembed
 from proofroom_apps.embeds.facts_fetch import fetch_due_facts
 from proofroom_apps.embeds.models import EmbedFacts, FactsState
-from proofroom_apps.embeds.post_events import follow
+from proofroom_apps.embeds.post_events import request_facts_of_posts
 from proofroom_apps.embeds.services import request_facts
 from tests import make
 from tests.admin.pages import url as page_of
@@ -50,7 +50,7 @@ def says(receiver: Receiver, **facts: Any) -> None:
 def post_with(address: str = VIDEO, **props: Any) -> Post:
     post = make.post("Film")
     make.added_module(post, type="embed", props={"url": address, **props})
-    follow(list(Event.objects.filter(post_id=post.pk)))
+    request_facts_of_posts(list(Event.objects.filter(post_id=post.pk)))
     return post
 
 

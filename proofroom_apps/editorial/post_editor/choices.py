@@ -203,13 +203,13 @@ class ReferenceSearch:
 def search_targets(request: HttpRequest) -> JsonResponse:
     """Return choices for `kind` and `q`, or the target of a link for `address`.
 
-    POST has another site asked about the `address` of a module. It waits for no answer.
+    POST also requests facts about the `address` of a module from its provider, without waiting for the answer.
     """
     require(request, "posts.view")
     if request.method == "POST":
         require(request, "posts.edit", "posts.translate")
         address, module = request.POST.get("address", ""), request.POST.get("module", "")
-        return JsonResponse(_address_state(request, address, module, is_sending=True))
+        return JsonResponse(_address_state(request, address, module, requests_facts=True))
     if "address" in request.GET:
         module = _parameter(request, "module")
         return JsonResponse(_address_state(request, request.GET["address"], module))
@@ -231,14 +231,14 @@ def search_targets(request: HttpRequest) -> JsonResponse:
 
 
 def _address_state(
-    request: HttpRequest, text: str, module_name: str, *, is_sending: bool = False
+    request: HttpRequest, text: str, module_name: str, *, requests_facts: bool = False
 ) -> JsonObject:
     """Return the state of a link, or what the module says about it, with the `note` that scripts act on."""
     address, module = text[:MAX_HREF], modules.get(module_name)
     if module is None:
         return state_of(address, actor_of(request))
     problem = module.address_problem(address)
-    note = module.address_note(address, is_sending=is_sending)
+    note = module.address_note(address, requests_facts=requests_facts)
     if note is None:
         return _state("draft", problem) if problem else state_of(address, actor_of(request))
     sentence = f"{note.sentence} {problem}".strip()

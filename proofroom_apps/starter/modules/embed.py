@@ -21,7 +21,12 @@ from proofroom.definitions import (
 from proofroom.definitions.module import AddressNote
 from proofroom.definitions.props import picture, text
 from proofroom_apps.embeds.presenters import EmbedCard, address_note
-from proofroom_apps.embeds.providers import find_frame, find_provider, split_address
+from proofroom_apps.embeds.providers import (
+    find_frame,
+    find_provider,
+    frame_address,
+    split_address,
+)
 
 
 class Embed(Module):
@@ -75,8 +80,8 @@ class Embed(Module):
         return sentence % {"host": frame.host}
 
     @classmethod
-    def address_note(cls, address: str, *, is_sending: bool = False) -> AddressNote | None:
-        return address_note(address, is_sending=is_sending)
+    def address_note(cls, address: str, *, requests_facts: bool = False) -> AddressNote | None:
+        return address_note(address, requests_facts=requests_facts)
 
     @classmethod
     def template_context(
@@ -87,8 +92,7 @@ class Embed(Module):
         if parts is None:
             return {"address": ""}
         provider = find_provider(url)
-        frame = find_frame(url)
-        is_allowed = bool(frame.address) and frame.host in settings.CMS_ENV.embed_hosts
+        frame = frame_address(url, settings.CMS_ENV.embed_hosts)
         cards = context.get("embeds")
         card = cards.get(url) if isinstance(cards, Mapping) else None
         facts = card if isinstance(card, EmbedCard) else None
@@ -98,8 +102,8 @@ class Embed(Module):
         return {
             "address": url,
             "host": urlsplit(url).hostname,
-            "frame": frame.address if is_allowed else "",
-            "frame_host": frame.host if is_allowed else "",
+            "frame": frame,
+            "frame_host": urlsplit(frame).hostname if frame else "",
             "image": picture(context, props.get("imageId")),
             "facts": facts,
             "provider": provider.name if provider is not None else "",
