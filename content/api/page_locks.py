@@ -18,7 +18,7 @@ from proofroom.core.api.answer import Answer, PersonAnswer
 from proofroom.core.api.body import Body, Moment, read_body
 from proofroom.core.api.permissions import Declared
 from proofroom.core.api.views import ApiViewSet
-from proofroom.core.json import format_time
+from proofroom.core.json import JsonObject
 
 LOCKED = OpenApiExample("Until the evening", {"until": "2030-01-31T18:00:00Z"}, request_only=True)
 
@@ -57,9 +57,7 @@ class PageLockViewSet(ApiViewSet):
         return Response(_state(unlock_page(post_id=post_id, actor=self.actor)))
 
 
-def _state(post: Post) -> dict[str, object]:
+def _state(post: Post) -> JsonObject:
     lock = find_page_lock(post)
-    if lock is None:
-        return {"postId": post.pk, "by": None, "until": None}
-    by = {"id": lock.user_id, "username": lock.username}
-    return {"postId": post.pk, "by": by, "until": format_time(lock.until)}
+    held = lock.to_json() if lock is not None else {"by": None, "until": None}
+    return {"postId": str(post.pk), **held}

@@ -161,7 +161,7 @@ def decide_for_post(
         view = open_layers(locked).view(layer)
     except NotFound:
         return Decision(post, layer, gone=tuple(marks))
-    except Conflict as error:  # somebody else locked the page
+    except Conflict as error:  # another person has locked the page
         return Decision(post, layer, refused=tuple(marks), why=error.message)
     # Only paths whose change still has the fingerprint the reviewer saw.
     present = [

@@ -33,7 +33,7 @@ class PostTermUsage:
         """Remove the term from all drafts and from live posts."""
         drop_from_drafts(term_id, live)
         for post_id in live:
-            # A page lock keeps nobody from deleting a term of the site.
+            # A page lock does not keep a term of the site from being deleted.
             post = lock_post(post_id, actor, heeds_page_lock=False)
             before = post_repository.load(post)
             after = _without_term(before, str(term_id))

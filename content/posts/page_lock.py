@@ -26,11 +26,10 @@ LONGEST_LOCK: Final = timedelta(days=30)
 def lock_page(*, post_id: UUID | str, until: datetime, actor: Actor) -> Post:
     """Lock a post until a time. The holder may change the time.
 
-    Raises `RuleViolation` on `until`, and `Conflict` (`locked_by`) if somebody else has locked it.
+    Raises `RuleViolation` on `until`, and `Conflict` (`locked_by`) if another person has locked it.
     """
     actor.require_person(_("lock a post"))
-    if not actor.can("posts.edit"):
-        actor.require("posts.translate")
+    _require_writer(actor)
     now = timezone.now()
     if until <= now:
         raise invalid("until", _("Choose a time in the future."))
@@ -47,10 +46,9 @@ def lock_page(*, post_id: UUID | str, until: datetime, actor: Actor) -> Post:
 
 @transaction.atomic
 def unlock_page(*, post_id: UUID | str, actor: Actor) -> Post:
-    """End the lock of a post, if it has one. Ending the lock of somebody else needs `posts.unlock`."""
+    """End the lock of a post, if it has one. Ending the lock of another person needs `posts.unlock`."""
     actor.require_person(_("unlock a post"))
-    if not actor.can("posts.edit"):
-        actor.require("posts.translate")
+    _require_writer(actor)
     post = lock_post(post_id, actor, heeds_page_lock=False)
     lock = find_page_lock(post)
     if lock is not None and lock.user_id != actor.user.pk and not actor.can(UNLOCK, post):
@@ -64,8 +62,13 @@ def unlock_page(*, post_id: UUID | str, actor: Actor) -> Post:
     return post
 
 
+def _require_writer(actor: Actor) -> None:
+    if not actor.can("posts.edit"):
+        actor.require("posts.translate")
+
+
 def _write(post: Post, user_id: int | None, until: datetime | None) -> None:
-    # An update, because the date of the last change and the version stay.
+    # Not `save`: a lock changes neither the version nor the date of the last change.
     Post.objects.filter(pk=post.pk).update(locked_by_id=user_id, locked_until=until)
     post.locked_by_id, post.locked_until = user_id, until
 

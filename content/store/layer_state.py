@@ -258,9 +258,9 @@ def lock_post(
     """Return the post, locked until the end of the transaction. Every write of a layer starts here.
 
     Raises `NotFound` if the post is deleted, unknown or not visible to the actor, `NotAllowed` if the actor may not
-    change it, and `Conflict` (`locked_by`) if somebody else locked its page. `is_source`: the post is only read, so
-    it need not be changeable. `is_new`: the caller created the post in this transaction, so its scope is not checked
-    yet. `heeds_page_lock`: False for work that changes nothing in the content of the post.
+    change it, and `Conflict` (`locked_by`) if another person has locked its page. `is_source`: the post is only
+    read, so it need not be changeable. `is_new`: the caller created the post in this transaction, so its scope is
+    not checked yet. `heeds_page_lock`: False for work that does not change the content of the post.
     """
     id_ = parse_uuid(post_id)
     post = _lock_row(id_) if id_ is not None else None

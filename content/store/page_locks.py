@@ -1,7 +1,7 @@
 """Page locks: until a time, only the person who locked a post may change it.
 
-A lock ends by itself, and with the account of its holder. Work that was arranged before, such as a scheduled
-publication, runs as the system and goes on.
+A lock ends by itself, and with the account of its holder. Work that was scheduled before runs as the system, which
+no lock stops.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def find_page_lock(post: Post) -> PageLock | None:
 
 
 def require_unlocked(post: Post, actor: Actor) -> None:
-    """Raise `Conflict` (`locked_by`), naming the holder, if the post is locked by somebody else."""
+    """Raise `Conflict` (`locked_by`), naming the holder, if another person has locked the post."""
     if actor.via == "system" or post.locked_by_id is None or post.locked_by_id == actor.user.pk:
         return
     lock = find_page_lock(post)

@@ -55,7 +55,7 @@ _EDITOR = _TRANSLATOR | {
     "posts.archive",
     "posts.delete",
     "posts.restore",
-    "posts.unlock",  # end a page lock of somebody else
+    "posts.unlock",  # end a page lock of another person
     "posts.review.approve",
     "posts.ai-review.approve",
     "posts.revisions.manage",

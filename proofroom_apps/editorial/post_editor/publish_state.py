@@ -44,7 +44,7 @@ class PostState(PublicationState):
     is_variation: bool = False
     has_steps: bool = False
     is_locked: bool = False
-    """True if somebody else has locked the page."""
+    """True if another person has locked the page."""
     has_lock: bool = False
     """True if the user has locked the page."""
 
