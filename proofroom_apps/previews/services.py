@@ -30,7 +30,6 @@ LONGEST_HOURS: Final = 720
 USUAL_HOURS: Final = 24
 KEPT_DAYS: Final = 30
 LAYERS: Final = tuple(name for name, _ in PREVIEW_LAYERS)
-
 _BYTES: Final = 32
 # 32 bytes as Base64 without padding.
 _TOKEN: Final = re.compile(r"[A-Za-z0-9_-]{43}", re.ASCII)

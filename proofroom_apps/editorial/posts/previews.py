@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -212,8 +212,8 @@ class PreviewForm(forms.Form):
 
     def __init__(self, post: Post, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        layers = [*preview_labels(post).items()]
-        self.fields["layer"] = forms.ChoiceField(label=_("Layer"), choices=layers)
+        layer = cast("forms.ChoiceField", self.fields["layer"])
+        layer.choices = [*preview_labels(post).items()]
 
 
 @dataclass(frozen=True, slots=True)
