@@ -124,10 +124,10 @@ def decidable_layers(request: HttpRequest) -> list[Layer]:
 def count_waiting(request: HttpRequest) -> Counter[str]:
     """Return the numbers of items the user can act on, by name. One query."""
     actor = actor_of(request)
-    waiting = queue(actor)
+    waiting, decidable = queue(actor), decidable_layers(request)
     parts: dict[str, QuerySet[Any]] = {
-        # Always one, so that there is something to count.
-        layer: waiting.filter(layer=layer) if layer in decidable_layers(request) else waiting.none()
+        # Both layers even if the user may decide neither: the query below needs a first part.
+        layer: waiting.filter(layer=layer) if layer in decidable else waiting.none()
         for layer in Layer
     }
     if may(request, APPROVE):

@@ -1,4 +1,4 @@
-"""The user's own posts on the home page: what they wrote, where it is, and what was sent back to them."""
+"""The user's own posts on the home page, with their states and what was sent back."""
 
 from __future__ import annotations
 
@@ -55,21 +55,18 @@ def last_written(actor: Actor) -> list[UUID]:
     user = actor.user.pk
     drafts = Draft.objects.filter(updated_by=user, is_empty=False).order_by()
     revisions = Revision.objects.filter(by=user, agent_id="").order_by()
-    each = (
+    staged, live = (
         rows.values("post").annotate(at=Max(moment)).values_list("post", "at")
         for rows, moment in ((drafts, "updated_at"), (revisions, "created_at"))
     )
-    first, second = each
-    found = first.union(second, all=True).order_by("-at")[:_MAX_LOOKED_AT]
+    found = staged.union(live, all=True).order_by("-at")[:_MAX_LOOKED_AT]
     return [*dict.fromkeys(id_ for id_, _at in found)][:MAX_SHOWN]
 
 
 def own_posts(actor: Actor) -> list[OwnPost]:
     """Return posts that the user wrote or sent through steps, with their states.
 
-    What was sent back comes first, and what is published and unchanged last.
-
-    At most three queries.
+    Posts that were sent back come first, and published ones without changes last. At most three queries.
     """
     rejected = _find_rejections(actor)
     ids = {*_find_own(actor), *rejected}
@@ -81,13 +78,13 @@ def own_posts(actor: Actor) -> list[OwnPost]:
 
 def _find_rejections(actor: Actor) -> dict[UUID, datetime]:
     """Return when changes of the user were last rejected, by post."""
-    told = Notification.objects.filter(
+    notifications = Notification.objects.filter(
         user=actor.user.pk,
         kind="review.decided",
         updated_at__gte=timezone.now() - _REJECTION_SHOWN,
     )
     found: dict[UUID, datetime] = {}
-    for group, at in told.order_by("updated_at").values_list("group", "updated_at"):
+    for group, at in notifications.order_by("updated_at").values_list("group", "updated_at"):
         if group.startswith(_REJECTED) and (post := parse_uuid(group.partition(":")[2])):
             found[post] = at
     return found

@@ -121,7 +121,7 @@ COMMON: Final = (
     "media.upload",
     "media.edit",
 )
-"""What most roles of editors are told apart by, in the order in which a form lists them first."""
+"""Permissions in which most roles of editors differ. The form of a role lists them first, in this order."""
 
 
 def label_of(permission: str) -> str | StrPromise:

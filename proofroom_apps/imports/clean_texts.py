@@ -1,4 +1,4 @@
-"""Makes texts of a source fit for the site: without characters it refuses or a second title. Every item passes."""
+"""Clean the texts of all items: drop characters that the site refuses, and lower headings of level 1."""
 
 from __future__ import annotations
 

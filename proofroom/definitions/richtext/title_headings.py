@@ -1,4 +1,4 @@
-"""Headings of level 1 in texts from elsewhere. A page shows its own title as its only `h1`."""
+"""Headings of level 1 in pasted and imported texts. A page shows its own title as its only `h1`."""
 
 from __future__ import annotations
 
