@@ -23,7 +23,9 @@ export function startMediaList(list, { itemsOf, append }) {
 
   /** Items that nobody has filled in yet. */
   function emptyItems() {
-    const isEmpty = (field) => (field.type === "checkbox" || field.type === "radio" || (field instanceof HTMLSelectElement && !field.matches(FIELD)) ? true : !field.value.trim());
+    // Boxes and choices always have a value.
+    const isChoice = (field) => ["checkbox", "radio"].includes(field.type) || (field.matches("select") && !field.matches(FIELD));
+    const isEmpty = (field) => isChoice(field) || !field.value.trim();
     return itemsOf(list).filter((item) => [...item.querySelectorAll("input[name]:not([type=hidden]), textarea[name], select[name]")].every(isEmpty));
   }
 

@@ -3,7 +3,7 @@
 // document. Its links lead nowhere.
 
 import { readPage, request } from "../http.js";
-import { appeared, controlOf, editorOf, elementOf, focusControl } from "./preview_fields.js";
+import { BLOCKS, appeared, controlOf, editorOf, elementOf, focusControl } from "./preview_fields.js";
 
 const TYPING_PAUSE_MILLISECONDS = 500;
 const KEY = "cms.live-preview";
@@ -222,7 +222,7 @@ class LivePreview {
     const { anchorNode } = getSelection();
     const isInside = editor?.contains(anchorNode) && anchorNode !== editor;
     const from = isInside && (anchorNode instanceof Element ? anchorNode : anchorNode.parentElement);
-    return elementOf(control, within, root, from ? from.closest("p, li, h1, h2, h3, h4, h5, h6, td, th, pre") : null);
+    return elementOf(control, within, root, from ? from.closest(BLOCKS) : null);
   }
 }
 

@@ -1,9 +1,11 @@
-// Which field of a form has a text of the preview, and where the preview shows a field. Templates of a site know nothing
-// of fields, so both are found by their words: of the smallest element that has exactly the words of one field, else of
-// a rich text that contains them. Of several equal ones, the first field is the first on the page.
+// Finds the field of a text in the preview, and the place of a field in the preview. Templates of a site know nothing of
+// fields, so both are found by their words: by the smallest element with exactly the words of one field, else by
+// the rich text that contains them. If several fields are equal, the first field is the first on the page.
 
 const CONTROLS = "[data-field] :is(input:not([type=hidden], [type=checkbox], [type=radio]), textarea, select[data-media])";
 const LINK_TARGETS = /\]\([^)]*\)/g;
+/** The blocks of a rich text, in its editor and on the page. */
+export const BLOCKS = "p, li, h1, h2, h3, h4, h5, h6, td, th, pre";
 const LEAST_LETTERS = 2;
 /** A rich-text editor restores its own selection 20 ms after the focus. */
 const AFTER_FOCUS_MILLISECONDS = 60;
@@ -48,7 +50,7 @@ export function controlOf(element, within, root) {
 /** Return the block of a rich-text editor with the words of an element, or null. */
 export function blockOf(editor, element) {
   const words = lettersOf(element.textContent);
-  return [...editor.querySelectorAll("p, li, h1, h2, h3, h4, h5, h6, td, th, pre")].find((block) => lettersOf(block.textContent) === words) ?? null;
+  return [...editor.querySelectorAll(BLOCKS)].find((block) => lettersOf(block.textContent) === words) ?? null;
 }
 
 /** Return the element of the preview that shows a control, or null. `block` is where the cursor is in a rich text. */

@@ -6,9 +6,9 @@ import { csrfToken, fetchJson } from "../http.js";
 const MAX_PARALLEL_UPLOADS = 3;
 const MAX_STATE_REQUESTS = 60;
 
-// `section` is [data-uploads]. `onStored(file)` is called for each uploaded file; with `onUse` the user can use an
-// identical file that already exists instead; `takesExisting` uses it without asking. `more()` returns additional fields to send. `onIdle()` is called when all
-// are done.
+// `section` is [data-uploads]. `onStored(file)` is called for each uploaded file. With `onUse` the user can use an identical
+// file that already exists instead; `takesExisting` uses it without asking. `more()` returns additional fields to send.
+// `onIdle()` is called when all are done.
 export function uploads(section, { onStored = () => {}, onUse, takesExisting = false, more = () => ({}), onIdle = () => {} } = {}) {
   const words = section.dataset;
   const list = section.querySelector("[data-uploads-list]");
