@@ -7,10 +7,10 @@ from typing import Final
 
 from django.utils.translation import gettext as _
 
-from proofroom.core.errors import invalid
+from proofroom.core.errors import RuleViolation, invalid
 
 CAPTIONS_MAX: Final = 500_000
-"""Characters of one file. A feature film has some 100,000."""
+"""Maximum number of characters of a file. A feature film has about 100,000."""
 _TIME: Final = r"(?:(\d{2,4}):)?([0-5]\d):([0-5]\d)\.(\d{3})"
 _CUE: Final = re.compile(rf"{_TIME}[ \t]+-->[ \t]+{_TIME}(?:[ \t].*)?")
 _CONTROL: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -27,21 +27,24 @@ def clean_captions(text: str) -> str:
             % {"number": len(text), "longest": CAPTIONS_MAX},
         )
     if not re.fullmatch(r"WEBVTT(?:[ \t].*)?", lines[0]):
-        raise invalid("captions", _("This is not a WebVTT file: its first line must be “WEBVTT”."))
+        raise invalid(
+            "captions",
+            _("This is not a WebVTT file: its first line must be “%(line)s”.") % {"line": "WEBVTT"},
+        )
     if found := _CONTROL.search(text):
-        raise _wrong(text.count("\n", 0, found.start()), _("it has a control character"))
+        raise _line_error(text.count("\n", 0, found.start()), _("it has a control character"))
     cues, last = 0, 0
     for number, line in enumerate(lines):
         if "-->" not in line:
             continue
         cue = _CUE.fullmatch(line.strip())
         if cue is None:
-            raise _wrong(number, _("a time must be written as 00:01:02.500 --> 00:01:04.000"))
+            raise _line_error(number, _("a time must be written as 00:01:02.500 --> 00:01:04.000"))
         begin, end = _milliseconds(cue.groups()[:4]), _milliseconds(cue.groups()[4:8])
         if end <= begin:
-            raise _wrong(number, _("the end is not after the start"))
+            raise _line_error(number, _("the end is not after the start"))
         if begin < last:
-            raise _wrong(number, _("it starts before the line above it"))
+            raise _line_error(number, _("it starts before the line above it"))
         cues, last = cues + 1, begin
     if not cues:
         raise invalid("captions", _("The file has no captions."))
@@ -53,7 +56,7 @@ def _milliseconds(parts: tuple[str | None, ...]) -> int:
     return ((hours * 60 + minutes) * 60 + seconds) * 1000 + rest
 
 
-def _wrong(number: int, problem: str) -> Exception:
+def _line_error(number: int, problem: str) -> RuleViolation:
     return invalid(
         "captions",
         _("Line %(number)s of the captions: %(problem)s.")
