@@ -260,6 +260,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
     counts = count_waiting(request)
     recent, is_own = _recent(actor)
     own = own_posts(actor)
+    this_week = scheduled(actor).filter(publish_at__lt=timezone.now() + WEEK)
     feedback = open_feedback(actor).select_related("post", "author").order_by("-created_at", "-pk")
     waiting = list_waiting_posts([layer for layer in Layer if counts[layer]], _MAX_ITEMS, actor)
     listed = [each.change.principal for posts in waiting.values() for each in posts]
@@ -278,7 +279,7 @@ def overview(request: HttpRequest) -> dict[str, Any]:
         "is_new": not recent,
         "setup": site_setup(request),
         # A count is 0 for what the user may not see, and nothing with a count of 0 is queried.
-        "scheduled": _this_week(actor) if counts["scheduled"] else [],
+        "scheduled": [*this_week[:_MAX_SHORT_ITEMS]] if counts["scheduled"] else [],
         "feedback": [*feedback[:_MAX_SHORT_ITEMS]] if counts["feedback"] else [],
         "failed_runs": _with_names(broken_runs(actor)) if counts["runs"] else [],
         "recent_runs": _recent_runs(actor) if may(request, "agents.view") else [],
@@ -315,10 +316,6 @@ def _recent(actor: Actor) -> tuple[list[Recent], bool]:
         for post in posts
     ]
     return rows, is_own
-
-
-def _this_week(who: Scoped) -> list[Post]:
-    return list(scheduled(who).filter(publish_at__lt=timezone.now() + WEEK)[:_MAX_SHORT_ITEMS])
 
 
 def _waiting(

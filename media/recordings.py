@@ -122,7 +122,8 @@ def _mp4(content: bytes) -> Recording:
             formats.add(content[body + 12 : body + 16])
     video, audio = formats & _MP4_VIDEO, formats & _MP4_AUDIO
     if not video and not audio:
-        raise UnplayableFormat(", ".join(sorted(_name(one) for one in formats)) or "?")
+        names = sorted(one.decode("ascii", "replace").strip() for one in formats)
+        raise UnplayableFormat(", ".join(names) or "?")
     cleaned = _without(content, [part for part in parts if part.kind in _MP4_METADATA])
     if video:
         return Recording(cleaned, "video/mp4", ".mp4", duration, *_pixels(size))
@@ -142,10 +143,6 @@ def _without(content: bytes, dropped: list[_Part]) -> bytes:
 
 def _pixels(size: tuple[int, int]) -> tuple[int | None, int | None]:
     return size if all(0 < part <= 32_768 for part in size) else (None, None)
-
-
-def _name(kind: bytes) -> str:
-    return kind.decode("ascii", "replace").strip()
 
 
 # WebM (Matroska): elements with variable lengths.

@@ -50,7 +50,6 @@ from proofroom.core.api.schema import PAGES, UUID_TEXT, query_parameter
 from proofroom.core.api.views import ApiViewSet
 from proofroom.core.caching.rate_limits import count_caller, set_rate_limit_headers
 from proofroom.core.csv_export import header_line, line
-from proofroom.core.json import Json
 from proofroom_apps.website import goals
 
 FILTER: Final = [
@@ -196,13 +195,10 @@ def csv_lines(slug: str, rows: QuerySet[FormSubmission]) -> Iterator[str]:
     yield header_line(["ID", "Submitted", "Locale", *titles])
     for row in rows.iterator(chunk_size=_CSV_CHUNK_SIZE):
         at = row.created_at.strftime("%Y-%m-%dT%H:%M:%SZ")
-        cells = [_cell(row.payload.get(name)) for name in columns]
+        values = [row.payload.get(name) for name in columns]
+        # The chosen options are one text, and a file is its name.
+        cells = [format_answer(one) if isinstance(one, list | dict) else one for one in values]
         yield line([str(row.pk), at, row.locale, *cells])
-
-
-def _cell(value: Json) -> Json:
-    """Return the chosen options as one text, and a file as its name."""
-    return format_answer(value) if isinstance(value, list | dict) else value
 
 
 PARAMETERS: Final = [

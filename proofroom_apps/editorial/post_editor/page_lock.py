@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
@@ -45,7 +45,10 @@ def page_lock(request: HttpRequest, post_id: UUID) -> HttpResponse:
     post, actor = get_post_or_404(request, post_id), actor_of(request)
     with service_errors_as_messages(request):
         if request.POST.get("do") == "lock":
-            until = _end_of(request.POST.get("duration", ""))
+            duration = request.POST.get("duration", "")
+            if duration not in DURATIONS:
+                raise invalid("until", _("Choose how long the lock holds."))
+            until = timezone.now() + DURATIONS[duration][1]
             locked = lock_page(post_id=post.pk, until=until, actor=actor)
             text = _("Locked until %(until)s. Only you can edit this post.")
             messages.success(request, text % {"until": exact_time(locked.locked_until or until)})
@@ -53,12 +56,6 @@ def page_lock(request: HttpRequest, post_id: UUID) -> HttpResponse:
             unlock_page(post_id=post.pk, actor=actor)
             messages.success(request, _("Unlocked. Others can edit this post."))
     return HttpResponseRedirect(post_url("change", post))
-
-
-def _end_of(duration: str) -> datetime:
-    if duration not in DURATIONS:
-        raise invalid("until", _("Choose how long the lock holds."))
-    return timezone.now() + DURATIONS[duration][1]
 
 
 def lock_context(request: HttpRequest, lock: PageLock | None) -> dict[str, object]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
 from django.contrib import admin, messages
@@ -11,7 +11,7 @@ from django.contrib.admin.helpers import ACTION_CHECKBOX_NAME
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.utils.html import format_html
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
 
 from content.models import JobKind, JobOutcome, Post, PostJob
 from content.posts.jobs import MAX_POSTS, count_job_outcomes, start_job
@@ -21,6 +21,9 @@ from proofroom.core.admin.undo import undo_button
 from proofroom.core.errors import CmsError
 from proofroom_apps.editorial.posts.extensions import ListAction
 from proofroom_apps.editorial.posts.job_admin import job_url
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 CONFIRMED: Final = "confirmed"
 """Field of the request after the question was answered."""
@@ -32,21 +35,20 @@ _BUTTONS: Final = {
     JobKind.ARCHIVE: gettext_lazy("Archive"),
     JobKind.DELETE: gettext_lazy("Move to Trash"),
 }
-Sentence = Callable[[int], str]
 
 
 def _bulk(
-    kind: JobKind, question: Sentence, sentence: Sentence
+    kind: JobKind, question: StrPromise, outcome: StrPromise
 ) -> Callable[[HttpRequest, Sequence[str]], HttpResponse]:
     """Return an action that asks first, then applies a step to each post.
 
-    An error for one post doesn't stop the others.
+    `question` and `outcome` are sentences about `n` posts. An error for one post doesn't stop the others.
     """
 
     def run(request: HttpRequest, ids: Sequence[str]) -> HttpResponse:
         # The service refuses a longer list, so there is nothing to ask.
         if CONFIRMED not in request.POST and len(ids) <= MAX_POSTS:
-            return _ask(request, ids, kind, question(len(ids)) % {"n": len(ids)})
+            return _ask(request, ids, kind, question % {"n": len(ids)})
         # With the query, so that the list keeps its filters and page.
         back = HttpResponseRedirect(request.get_full_path())
         try:
@@ -57,7 +59,7 @@ def _bulk(
         if job.is_running:
             # A worker does the rest: show its progress.
             return HttpResponseRedirect(job_url(job))
-        _say(request, job, sentence)
+        _say(request, job, outcome)
         return back
 
     return run
@@ -86,12 +88,12 @@ def _ask(
     return TemplateResponse(request, "admin/posts/confirm_bulk.html", context)
 
 
-def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
+def _say(request: HttpRequest, job: PostJob, outcome: StrPromise) -> None:
     counts = count_job_outcomes(job)
     changed = counts.get(JobOutcome.DONE, 0)
     done = changed + counts.get(JobOutcome.UNCHANGED, 0)
     if done:
-        text = sentence(done) % {"n": done}
+        text = outcome % {"n": done}
         undo = undo_button(request, "post.job", {"job": str(job.pk)}, back=job_url(job))
         messages.success(request, format_html("{} {}", text, undo if changed else ""))
     refused = job.items.filter(outcome=JobOutcome.REFUSED).order_by("position")
@@ -113,61 +115,47 @@ def _say(request: HttpRequest, job: PostJob, sentence: Sentence) -> None:
         messages.error(request, job.why)
 
 
-def _ask_publish(n: int) -> str:
-    return ngettext("Publish %(n)s post?", "Publish %(n)s posts?", n)
-
-
-def _ask_unpublish(n: int) -> str:
-    return ngettext("Unpublish %(n)s post?", "Unpublish %(n)s posts?", n)
-
-
-def _ask_archive(n: int) -> str:
-    return ngettext("Archive %(n)s post?", "Archive %(n)s posts?", n)
-
-
-def _ask_delete(n: int) -> str:
-    return ngettext("Move %(n)s post to Trash?", "Move %(n)s posts to Trash?", n)
-
-
-def _said_published(n: int) -> str:
-    return ngettext("%(n)s post is published.", "%(n)s posts are published.", n)
-
-
-def _said_unpublished(n: int) -> str:
-    return ngettext("%(n)s post is unpublished.", "%(n)s posts are unpublished.", n)
-
-
-def _said_archived(n: int) -> str:
-    return ngettext("%(n)s post is archived.", "%(n)s posts are archived.", n)
-
-
-def _said_deleted(n: int) -> str:
-    return ngettext("%(n)s post was moved to the trash.", "%(n)s posts were moved to the trash.", n)
-
-
 ACTIONS: Final = (
     ListAction(
         "publish",
         gettext_lazy("Publish {number}…"),
         "posts.publish",
-        _bulk(JobKind.PUBLISH, _ask_publish, _said_published),
+        _bulk(
+            JobKind.PUBLISH,
+            ngettext_lazy("Publish %(n)s post?", "Publish %(n)s posts?", "n"),
+            ngettext_lazy("%(n)s post is published.", "%(n)s posts are published.", "n"),
+        ),
     ),
     ListAction(
         "unpublish",
         gettext_lazy("Unpublish {number}…"),
         "posts.publish",
-        _bulk(JobKind.UNPUBLISH, _ask_unpublish, _said_unpublished),
+        _bulk(
+            JobKind.UNPUBLISH,
+            ngettext_lazy("Unpublish %(n)s post?", "Unpublish %(n)s posts?", "n"),
+            ngettext_lazy("%(n)s post is unpublished.", "%(n)s posts are unpublished.", "n"),
+        ),
     ),
     ListAction(
         "archive",
         gettext_lazy("Archive {number}…"),
         "posts.archive",
-        _bulk(JobKind.ARCHIVE, _ask_archive, _said_archived),
+        _bulk(
+            JobKind.ARCHIVE,
+            ngettext_lazy("Archive %(n)s post?", "Archive %(n)s posts?", "n"),
+            ngettext_lazy("%(n)s post is archived.", "%(n)s posts are archived.", "n"),
+        ),
     ),
     ListAction(
         "delete",
         gettext_lazy("Move {number} to Trash…"),
         "posts.delete",
-        _bulk(JobKind.DELETE, _ask_delete, _said_deleted),
+        _bulk(
+            JobKind.DELETE,
+            ngettext_lazy("Move %(n)s post to Trash?", "Move %(n)s posts to Trash?", "n"),
+            ngettext_lazy(
+                "%(n)s post was moved to the trash.", "%(n)s posts were moved to the trash.", "n"
+            ),
+        ),
     ),
 )
