@@ -424,7 +424,7 @@ class Environment(
     )
     oembed_providers: Endpoints = Field(
         {},
-        description="More sites that say what an embedded address is, as host=endpoint with commas between them, "
+        description="More providers of embeds, as host=endpoint (oEmbed) with commas between them, "
         "such as photos.example=https://photos.example/oembed.",
     )
 

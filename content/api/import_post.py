@@ -39,8 +39,8 @@ else:
     ImportedFields = create_model(
         "ImportedFields",
         __base__=_ImportedPost,
-        __doc__="The fields of a post. `status` and `publishAt` are not looked at: an import is a draft. "
-        "`publishedAt` is kept where you may publish. `authors` are not looked at: you are the author.",
+        __doc__="The fields of a post. `status` and `publishAt` are ignored: an import is a draft. "
+        "`publishedAt` is kept where you may publish. `authors` are ignored: you are the author.",
         **{
             field.column: (_SHAPES.get(field.kind, Words) | None, None)
             for field in POST_FIELDS.values()

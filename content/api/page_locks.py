@@ -47,13 +47,13 @@ class PageLockViewSet(ApiViewSet):
 
     @extend_schema(request=NewPageLock, responses={200: PageLockStateAnswer}, examples=[LOCKED])
     def create(self, request: Request, post_id: str) -> Response:
-        """Lock a post, or change the end of one's own lock. 409 `locked_by` if somebody else has locked it."""
+        """Lock a post, or change the end of your lock. 409 `locked_by` if another person has locked it."""
         body = read_body(request, NewPageLock)
         return Response(_state(lock_page(post_id=post_id, until=body.until, actor=self.actor)))
 
     @extend_schema(request=None, responses={200: PageLockStateAnswer})
     def destroy(self, request: Request, post_id: str) -> Response:
-        """End the lock of a post. `posts.unlock` also ends the lock of somebody else."""
+        """End the lock of a post. `posts.unlock` also ends the lock of another person."""
         return Response(_state(unlock_page(post_id=post_id, actor=self.actor)))
 
 

@@ -85,7 +85,7 @@ class StartedRun:
 
 @dataclass(frozen=True, slots=True)
 class MentionChoice:
-    """Somebody to mention: what is written, and for agents the name. `kind` is `person` or `agent`."""
+    """A person or agent to mention: the text to write, and the name. `kind` is `person` or `agent`."""
 
     kind: str
     mention: str

@@ -143,7 +143,7 @@ class DeliveredPostAnswer(PublishedPostFields):
 
     authors: Annotated[
         list[AuthorAnswer],
-        Field(description="Those with a name for readers, in order. `byline` replaces them."),
+        Field(description="Authors with a name for readers, in order. `byline` replaces them."),
     ]
 
     translations: list[DeliveredTranslationAnswer]

@@ -96,7 +96,7 @@ class CommentDeletedAnswer(Answer):
 
 
 class MentionChoiceAnswer(Answer):
-    """Somebody to mention: `mention` is what to write in a comment."""
+    """A person or agent to mention: `mention` is what to write in a comment."""
 
     kind: Annotated[str, one_of(("person", "agent"))]
     mention: str
@@ -199,7 +199,7 @@ class MediaCommentViewSet(ApiViewSet):
 
 
 class PostMentionViewSet(ApiViewSet):
-    """Who can be mentioned in a comment on a post."""
+    """People and agents that a comment on a post can mention."""
 
     permissions: ClassVar[dict[str, Declared]] = {"retrieve": "comments.write"}
     path_schemas: ClassVar = {"post_id": UUID_TEXT}
@@ -214,7 +214,7 @@ class PostMentionViewSet(ApiViewSet):
 
 
 class MediaMentionViewSet(ApiViewSet):
-    """Who can be mentioned in a comment on a media file."""
+    """People that a comment on a media file can mention."""
 
     permissions: ClassVar[dict[str, Declared]] = {"retrieve": "comments.write"}
     path_schemas: ClassVar = {"media_id": UUID_TEXT}
