@@ -21,7 +21,7 @@ from proofroom.core.models import Event
 
 _RATE_TO_ADDRESS: Final = "3/day"
 _RATE_OF_FORM: Final = "200/hour"
-"""Anybody can enter the address of somebody else, so few mails go to one address and from one form."""
+"""Visitors can enter addresses of other people, so few mails go to one address and from one form."""
 
 
 def subscribe_to_submissions() -> None:

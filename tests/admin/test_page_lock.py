@@ -41,7 +41,7 @@ def test_a_page_is_locked_seen_and_broken(signed_in: Any) -> None:
     assert "Break lock" not in translator.get(url(post)).content.decode()
     listed = admin.get(reverse("admin:content_post_changelist")).content.decode()
     assert "Locked by editor" in listed
-    # Somebody whose page was open before keeps the text and reads who has locked the post.
+    # A form that was open before keeps its text and names the holder.
     sent = {**fields(editor.get(url(post))), "post.excerpt": "Typed", "do": "save"}
     refused = admin.post(url(post), sent)
     assert refused.status_code == 409
@@ -87,3 +87,5 @@ def test_a_lock_ends_with_the_rights_of_its_holder() -> None:
     User.objects.filter(pk=holder.user.pk).update(role="ai_agent")
 
     make.staged(post, {"excerpt": "From an agent"})
+
+    assert make.layers(post).ai_review.changes.paths == ("post.excerpt",)

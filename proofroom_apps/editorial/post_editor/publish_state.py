@@ -128,7 +128,7 @@ def _submit(*, has_steps: bool, is_enabled: bool = True) -> StateAction:
 def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]:
     """Return the sentence and the main button, which agree."""
     if state.is_locked:
-        return gettext("Somebody else has locked this page. You can view it."), None
+        return gettext("Another person has locked this page. You can view it."), None
     if not (state.may_stage if state.in_review else state.may_save or state.may_stage):
         if state.is_outside:
             return gettext("You can view this post. Your role is limited to other content."), None
