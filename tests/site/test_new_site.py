@@ -79,7 +79,7 @@ def test_the_first_visitor_of_an_empty_site_is_welcome(signed_in: SignedIn) -> N
         assert 'class="button" href="/admin/"' in editor.get(path).content.decode()
     assert "This site is new" in visitor.get("/").content.decode()
     assert visitor.get("/missing").status_code == 404
-    assert count_queries(visitor.get, "/") <= 8
+    assert count_queries(visitor.get, "/") == 4
 
     # With a page, the site is no longer new; without a home page its address is missing.
     make.post()
