@@ -69,4 +69,28 @@ def ogg(seconds: float = 3.0) -> bytes:
     return page(0, head) + page(312 + round(seconds * 48_000), bytes(50))
 
 
+CRAFTED_PARTS = 200_001
+"""More parts than any recording has."""
+
+
+def crafted_mp4() -> bytes:
+    """Return boxes in boxes."""
+    nested = b"".join(
+        struct.pack(">I4s", 8 * (CRAFTED_PARTS - number), b"moov")
+        for number in range(CRAFTED_PARTS)
+    )
+    return box(b"ftyp", b"isom", bytes(4)) + nested + box(b"mdat")
+
+
+def crafted_webm() -> bytes:
+    """Return elements of unknown length in elements."""
+    return webm() + b"\x18\x53\x80\x67\xff" * CRAFTED_PARTS
+
+
+def crafted_wav() -> bytes:
+    """Return empty chunks before the samples."""
+    chunks = struct.pack("<4sI", b"fact", 0) * CRAFTED_PARTS + wav()[12:]
+    return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WAVE" + chunks
+
+
 VTT = "WEBVTT\n\n00:00.500 --> 00:02.000\nGrind the beans.\n\n2\n00:02.000 --> 00:04.000\nPour.\n"

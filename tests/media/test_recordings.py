@@ -25,7 +25,18 @@ from proofroom.core.errors import Conflict, RuleViolation
 from tests import make
 from tests.api_client import ApiClient
 from tests.media.pictures import picture, refused, store
-from tests.media.recordings import SECRET, VTT, mp3, mp4, ogg, wav, webm
+from tests.media.recordings import (
+    SECRET,
+    VTT,
+    crafted_mp4,
+    crafted_wav,
+    crafted_webm,
+    mp3,
+    mp4,
+    ogg,
+    wav,
+    webm,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -81,6 +92,9 @@ def test_the_content_decides_and_nothing_private_stays(
         (wav().replace(b"data", b"dat\xff"), "damaged_file"),
         (b"RIFF\xff\xff\xff\xffWAVEfmt ", "damaged_file"),
         (b"<html>" + mp4(), "media_type"),
+        pytest.param(crafted_mp4(), "damaged_file", id="nested boxes"),
+        pytest.param(crafted_webm(), "damaged_file", id="nested elements"),
+        pytest.param(crafted_wav(), "damaged_file", id="empty chunks"),
     ],
 )
 def test_a_file_that_is_not_what_it_says_leaves_nothing(content: bytes, code: str) -> None:
