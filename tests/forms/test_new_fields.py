@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from forms.conditions import shown_fields
 from forms.fields import Field
+from forms.file_types import find_file_type
 from forms.models import FormSubmission, SubmissionFile
 from forms.services.submissions import delete_submission, prune_submissions
 from proofroom.core.models import Event
@@ -25,6 +26,7 @@ DEFINITIONS = "/api/forms-definitions"
 URL = "/api/forms/contact/submit"
 SENT = "/api/forms/contact/submissions"
 PDF = b"%PDF-1.7\n%content"
+ODT = "application/vnd.oasis.opendocument.text"
 FIELDS: list[Any] = [
     {"name": "email", "label": "Email", "type": "email"},
     {
@@ -141,6 +143,31 @@ def test_files_are_judged_by_their_content(file: SimpleUploadedFile, says: str) 
     assert answer.status_code == 422
     assert answer.json()["details"] == {"cv": [says]}
     assert not SubmissionFile.objects.exists()
+
+
+def odt(compression: int) -> bytes:
+    found = io.BytesIO()
+    with zipfile.ZipFile(found, "w", compression) as archive:
+        archive.writestr("mimetype", ODT)
+    return found.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (odt(zipfile.ZIP_STORED), ODT),
+        # Nothing is unpacked: 50 kB could become gigabytes.
+        (odt(zipfile.ZIP_DEFLATED), None),
+        (odt(zipfile.ZIP_BZIP2), None),
+        (odt(zipfile.ZIP_STORED)[:60], None),
+        # A pattern with two runs of spaces would take hours here.
+        pytest.param(b" " * 5_000_000 + b"a", "text/plain", id="spaces"),
+        (b"\n\xef\xbb\xbf \t<ScRipt>", None),
+        (b"\xef\xbb\xbf  ", None),
+    ],
+)
+def test_crafted_files_cost_little(content: bytes, found: str | None) -> None:
+    assert find_file_type(io.BytesIO(content), "a.odt") == found
 
 
 def test_a_file_is_private_and_read_by_a_link_that_expires(monkeypatch: Any) -> None:
