@@ -45,17 +45,21 @@ def send_confirmation(submission_id: str) -> bool:
     row = find_by_id(FormSubmission.objects, submission_id)
     if row is None or not _move(row, ConfirmationState.DUE, ConfirmationState.SENT):
         return False
+    counts: list[HitCount] = []
     try:
         mail = _write_mail(row)
         if mail is None:
             _move(row, ConfirmationState.SENT, ConfirmationState.NONE)
             return False
-        if _is_over_limit(row.form_slug, mail.to[0]):
+        if _is_over_limit(row.form_slug, mail.to[0], counts):
             _move(row, ConfirmationState.SENT, ConfirmationState.LIMITED)
             return False
         mail.send()
     # Whatever goes wrong, the claim must not keep the mail from being sent later.
     except Exception:
+        # What was not sent does not count, or a few failures would use up the limit.
+        for count in counts:
+            count.take_back()
         _move(row, ConfirmationState.SENT, ConfirmationState.DUE)
         raise
     with transaction.atomic():
@@ -93,10 +97,22 @@ def _write_mail(row: FormSubmission) -> EmailMessage | None:
         )
 
 
-def _is_over_limit(slug: str, address: str) -> bool:
+def _is_over_limit(slug: str, address: str, counts: list[HitCount]) -> bool:
+    """Return whether a limit is reached. Adds the counts of this mail to `counts`."""
     # The counter may be in another database, which has no use for the address itself.
-    ident = sha256(address.lower().encode()).hexdigest()
-    if HitCount("forms-mail-to", ident, rate=_RATE_TO_ADDRESS).is_over:
-        return True
-    # Counts only mails that the address may get, so that one address cannot use up the limit of the form.
-    return HitCount("forms-mail-of", slug, rate=_RATE_OF_FORM).is_over
+    ident = sha256(_mailbox_of(address).encode()).hexdigest()
+    for scope, key, rate in (
+        ("forms-mail-to", ident, _RATE_TO_ADDRESS),
+        # Counts only mails that the address may get, so that one address cannot use up the limit of the form.
+        ("forms-mail-of", slug, _RATE_OF_FORM),
+    ):
+        counts.append(HitCount(scope, key, rate=rate))
+        if counts[-1].is_over:
+            return True
+    return False
+
+
+def _mailbox_of(address: str) -> str:
+    """Return the address without a tag after `+`, which leads to the same mailbox."""
+    name, _at, domain = address.lower().rpartition("@")
+    return f"{name.partition('+')[0]}@{domain}"

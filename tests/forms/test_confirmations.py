@@ -89,6 +89,7 @@ def test_no_mail_without_an_address_for_programs_or_beyond_the_limit(
     for answers in (
         {"email": "ada@example.com", "message": "One\r\nBcc: x@example.com"},
         {"email": "ADA@example.com"},
+        {"email": "ada+more@example.com"},
         {"name": "No address"},
         {"email": '"a,b"@example.com'},
     ):
@@ -99,7 +100,7 @@ def test_no_mail_without_an_address_for_programs_or_beyond_the_limit(
     for row in rows:
         send_confirmation(str(row.pk))
 
-    assert [row.confirmation for row in rows.all()] == ["sent", "limited", "", ""]
+    assert [row.confirmation for row in rows.all()] == ["sent", "limited", "limited", "", ""]
     assert [message.subject for message in mail.outbox] == ["One Bcc: x@example.com"]
     # An editor removes the confirmation before the worker comes to the mail.
     ApiClient().write("POST", URL, {"email": "late@example.com"}, expect=201)
@@ -112,8 +113,10 @@ def test_no_mail_without_an_address_for_programs_or_beyond_the_limit(
     assert len(mail.outbox) == 1
 
 
-def test_a_refused_mail_is_sent_by_the_next_try(settings: Any) -> None:
+def test_a_refused_mail_is_sent_by_the_next_try(settings: Any, monkeypatch: Any) -> None:
     settings.HAS_EMAIL = True
+    # The first try must not use up the limit.
+    monkeypatch.setattr("forms.services.confirmations._RATE_TO_ADDRESS", "1/day")
     make.form(fields=FIELDS, confirmation=CONFIRMATION)
     ApiClient().write("POST", URL, {"email": "ada@example.com"}, expect=201)
     id_ = str(FormSubmission.objects.get().pk)
