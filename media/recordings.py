@@ -108,7 +108,7 @@ def _parts_in(
         if part.kind in holders:
             parts += split(content, part.body, part.end)
         # Each holder has few parts, but crafted files have many holders in holders.
-        if len(parts) > _MOST_PARTS:
+        if len(parts) > _MAX_PARTS:
             raise ValueError("too many parts")
     return parts
 
@@ -255,8 +255,8 @@ def _wav(content: bytes) -> Recording:
     while at + 8 <= end:
         kind, size = struct.unpack_from("<4sI", content, at)
         body, at = content[at + 8 : at + 8 + size], at + 8 + size + size % 2
-_ZEROS: Final = re.compile(rb"\0+")
-        if len(body) != size:
+        number += 1
+        if len(body) != size or number > _MAX_PARTS:
             raise ValueError("a chunk ends after the file")
         if kind == b"fmt ":
             form, rate = struct.unpack_from("<H6xI", body)
@@ -279,14 +279,9 @@ _KILOBITS: Final = {
     1: (0, 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320),
     2: (0, 8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128, 144, 160),
 }
-<<<<<<< HEAD
-_MIN_FRAMES: Final = 5
-"""Number of frames that must follow each other. Fewer occur by chance in any file."""
-=======
 _ZEROS: Final = re.compile(rb"\0+")
 _MIN_FRAMES: Final = 5
-"""Frames that must follow each other. Fewer may be an accident in any file."""
->>>>>>> 1b90e7d0c (Bound what crafted recordings cost to read)
+"""Number of frames that must follow each other. Fewer occur by chance in any file."""
 
 
 def _mp3_frame(content: bytes, at: int) -> tuple[int, float] | None:
@@ -311,15 +306,9 @@ def _mp3(content: bytes) -> Recording:
         for byte in content[at + 6 : at + 10]:
             size = size << 7 | byte & 0x7F
         at += 10 + size
-<<<<<<< HEAD
     # Some programs pad the tag with zeros.
-    while content[at : at + 1] == b"\0":
-        at += 1
-=======
-    # Some programs fill up the tag with zeros.
     zeros = _ZEROS.match(content, at)
     at = zeros.end() if zeros is not None else at
->>>>>>> 1b90e7d0c (Bound what crafted recordings cost to read)
     begin, frames, duration = at, 0, 0.0
     while (frame := _mp3_frame(content, at)) is not None and at + frame[0] <= len(content):
         at, frames, duration = at + frame[0], frames + 1, duration + frame[1]
