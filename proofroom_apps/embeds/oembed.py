@@ -108,13 +108,21 @@ def _follow(url: str, accept: str, max_bytes: int) -> HttpResult:
         except Unreachable:
             raise NoFacts("The provider could not be reached.", is_temporary=True) from None
         if answer.status in _REDIRECTS and (target := answer.headers.get("location")):
-            url = urljoin(url, target)
+            url = _join(url, target)
             continue
         if answer.status != 200:
             reason = f"The provider answered with status {answer.status}."
             raise NoFacts(reason, is_temporary=answer.status in _TRY_LATER)
         return answer
     raise NoFacts("The provider redirects too often.", is_temporary=False)
+
+
+def _join(url: str, target: str) -> str:
+    try:
+        return urljoin(url, target)
+    except ValueError:
+        # Not raised to the task: one bad answer would keep the other addresses of its batch waiting.
+        raise NoFacts("The provider redirects to no address.", is_passing=False) from None
 
 
 def _text(value: Json) -> str:

@@ -7,5 +7,5 @@ from django.urls import path
 from proofroom_apps.embeds.views import thumbnail
 
 urlpatterns = [
-    path("embeds/<uuid:facts_id>/<str:digest>.webp", thumbnail, name="embed-thumbnail"),
+    path("embeds/<uuid:facts_id>/<slug:digest>.webp", thumbnail, name="embed-thumbnail"),
 ]

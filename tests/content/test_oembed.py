@@ -110,6 +110,8 @@ def test_facts_are_asked_once_and_shown_before_a_click(
     image = client.get(thumbnail)
     assert (image["Content-Type"], "immutable" in image["Cache-Control"]) == ("image/webp", True)
     assert client.get(thumbnail.replace(row.thumbnail_digest, "0" * 16)).status_code == 404
+    # PostgreSQL cannot search for NUL.
+    assert client.get(thumbnail.replace(row.thumbnail_digest, "%00")).status_code == 404
 
 
 @pytest.mark.parametrize(
@@ -122,6 +124,7 @@ def test_facts_are_asked_once_and_shown_before_a_click(
         Reply(302, headers={"Location": "http://169.254.169.254/latest/meta-data/"}),
         Reply(302, headers={"Location": "file:///etc/passwd"}),
         Reply(302, headers={"Location": "/oembed"}),
+        Reply(302, headers={"Location": "http://["}),
     ],
 )
 def test_a_hostile_answer_leaves_a_plain_card(
