@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -169,10 +169,9 @@ def mention_choices(actor: Actor, subject: Post | Asset, words: str) -> list[Men
     begins = Case(When(username__istartswith=words, then=0), default=1)
     candidates = list(found.order_by(begins, "username")[:_MAX_CANDIDATES])
     User.preload_roles(candidates)
-    people = (user for user in candidates if may_read(user, subject))
     choices = [
         MentionChoice("person", f"@{user.username}", user.username)
-        for user in islice(people, MAX_CHOICES)
+        for user in islice(_readers_among(candidates, subject), MAX_CHOICES)
     ]
     if not isinstance(subject, Post):
         return choices
@@ -185,6 +184,18 @@ def mention_choices(actor: Actor, subject: Post | Asset, words: str) -> list[Men
         or wanted in choice.name.casefold()
     )
     return [*choices, *islice(matching, MAX_CHOICES)]
+
+
+def _readers_among(users: Iterable[User], subject: Post | Asset) -> Iterator[User]:
+    """Yield the accounts that may read comments on a post or file."""
+    known: dict[tuple[str, bool], bool] = {}
+    for user in users:
+        # Rights come with the role, and uploaders also see their own files, so nobody else costs a query.
+        key = (user.role, isinstance(subject, Asset) and subject.uploaded_by_id == user.pk)
+        if key not in known:
+            known[key] = may_read(user, subject)
+        if known[key]:
+            yield user
 
 
 def may_read(user: User, subject: Model) -> bool:

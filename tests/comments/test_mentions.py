@@ -14,6 +14,7 @@ from agents_app.runs.lifecycle import cancel_run
 from agents_app.runs.run_log import record_run_end
 from content.event_kinds import SCHEDULE
 from content.models import Post
+from media.models import Asset
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import ContentScope
 from proofroom.core.models import Event
@@ -339,8 +340,8 @@ def test_who_may_write_finds_people_who_see_the_post_and_agents_that_they_may_ru
     post, page = make.post("Coffee"), make.post("Kettle", type="page")
     for name in ("translator", "admin"):
         make.user(name)
-    scope = ContentScope(types=frozenset({"page"}))
-    make.site_role("transcribers", "posts.view", "comments.view", scope=scope)
+    scope, rights = ContentScope(types=frozenset({"page"})), ("posts.view", "comments.view")
+    make.site_role("transcribers", *rights, scope=scope)
     make.user("transcribers")
     gone = make.user("editor", "transient")
     gone.is_active = False
@@ -348,8 +349,9 @@ def test_who_may_write_finds_people_who_see_the_post_and_agents_that_they_may_ru
     make.user("ai-agent", "trans_bot")
     switch_agent(agent_id="translator", enabled=False, actor=make.actor("admin"))
 
-    def found(subject: Post, words: str, *, by: str = "editor") -> list[str]:
-        listed = ApiClient(by).read(f"/api/posts/{subject.pk}/mentions?search={words}")["data"]
+    def found(subject: Post | Asset, words: str, *, by: str = "editor") -> list[str]:
+        part = "posts" if isinstance(subject, Post) else "media"
+        listed = ApiClient(by).read(f"/api/{part}/{subject.pk}/mentions?search={words}")["data"]
         return [choice["mention"] for choice in listed]
 
     assert found(post, "trans") == ["@translator"]
@@ -360,7 +362,14 @@ def test_who_may_write_finds_people_who_see_the_post_and_agents_that_they_may_ru
     assert found(post, "lator") == ["@translator"]
     # Translators may not run agents on a post.
     assert not [each for each in found(post, "", by="translator") if each.startswith("@agent:")]
-    queries = count_queries(found, post, "")
+    # A scope by section costs a query, but not one for each person.
+    make.site_role("news", *rights, scope=ContentScope(sections=frozenset({post.pk})))
+    make.user("news")
+    make.user("editor", "extra")
+    asset = make.image("cup.png")
+    queries = [count_queries(found, subject, "") for subject in (post, asset)]
     for number in range(5):
         make.user("editor", f"extra{number}")
-    assert count_queries(found, post, "") == queries
+        make.user("news", f"aaa{number}")
+    assert [count_queries(found, subject, "") for subject in (post, asset)] == queries
+    assert found(post, "aaa")[0] == "@aaa0"
