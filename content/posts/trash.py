@@ -18,6 +18,7 @@ from content.paths.tree_changes import ancestors_of
 from content.rules.check import check_depth, unique_constraint_error
 from content.store.layer_state import event_payload, lock_post, lock_post_in, open_layers
 from content.store.media_usage import drop_post_references, restore_post_references
+from content.store.page_locks import require_unlocked
 from content.store.post_paths import (
     check_paths_are_free,
     find_posts_at,
@@ -74,6 +75,7 @@ def restore_post(*, post_id: UUID | str, actor: Actor) -> Post:
     if post is None:
         raise post_not_found(post_id)
     require_in_scope(post, actor)
+    require_unlocked(post, actor)
     if post.variation_of is not None and post.variation_of.deleted_at is not None:
         message = _("The original of this variation is in the trash. Restore it first.")
         raise RuleViolation(message, code="original_deleted")

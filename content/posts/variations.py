@@ -115,7 +115,7 @@ def promote_variation(
     actor.require_person("promote variations")
     actor.require("posts.edit")
     original = lock_post(post_id, actor)
-    winner = lock_variation(original, variation_id)
+    winner = lock_variation(original, variation_id, actor)
     if winner is None:
         message = _("This post has no variation with the ID %(variation_id)s.") % {
             "variation_id": str(variation_id)[:80]

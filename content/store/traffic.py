@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from content.models import Post, Status
 from content.store.layer_state import event_payload, lock_post, lock_post_in
+from content.store.page_locks import require_unlocked
 from content.store.publish_permissions import PUBLISH
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -47,7 +48,7 @@ def change_variation(
     if running is not None:
         actor.require(PUBLISH)
     original = lock_post(post_id, actor)
-    variation = lock_variation(original, variation_id)
+    variation = lock_variation(original, variation_id, actor)
     if variation is None:
         raise NotFound(
             _("This post has no variation with the ID %(variation_id)s.")
@@ -90,10 +91,16 @@ def stop(variation: Post, actor: Actor) -> None:
     _record("stopped", variation, actor)
 
 
-def lock_variation(original: Post, variation_id: UUID | str) -> Post | None:
-    """Return the locked variation of a locked post, or None."""
+def lock_variation(original: Post, variation_id: UUID | str, actor: Actor) -> Post | None:
+    """Return the locked variation of a locked post, or None.
+
+    Raises `Conflict` (`locked_by`) if somebody else locked the page of the variation.
+    """
     variations = Post.objects.kept().filter(variation_of=original, locale=original.locale)
-    return lock_post_in(variations, variation_id)
+    variation = lock_post_in(variations, variation_id)
+    if variation is not None:
+        require_unlocked(variation, actor)
+    return variation
 
 
 def check_weight(weight: int) -> int:

@@ -20,9 +20,11 @@ from content.posts.edit import edit_post
 from content.posts.page_lock import lock_page, unlock_page
 from content.posts.publish import set_status
 from content.posts.schedule import run_due_dates
-from content.posts.trash import delete_post
+from content.posts.trash import delete_post, restore_post
+from content.posts.variations import create_variation, promote_variation
 from content.store.digest import digest_of
 from content.store.page_locks import find_page_lock
+from content.store.traffic import change_variation
 from proofroom.accounts.models import User
 from proofroom.core.actor import Actor
 from proofroom.core.errors import Conflict
@@ -98,6 +100,25 @@ def test_only_the_holder_writes() -> None:
 
     write(post, make.actor())["edit"]()
     assert Post.objects.get(pk=post.pk).excerpt == "New"
+
+
+def test_a_lock_holds_in_the_trash_and_for_a_variation_by_itself() -> None:
+    post, admin = make.post(status="draft"), make.actor("admin")
+    made = create_variation(post_id=post.pk, variation="b", actor=admin)
+    lock_page(post_id=made.pk, until=later(), actor=make.actor("editor"))
+    both = {"post_id": post.pk, "variation_id": made.pk}
+    gone = locked_post(slug="gone")
+    delete_post(post_id=gone.pk, actor=make.actor("editor"))
+    calls: list[Callable[[], object]] = [
+        lambda: change_variation(**both, actor=admin, weight=40),
+        lambda: promote_variation(**both, actor=admin),
+        lambda: restore_post(post_id=gone.pk, actor=admin),
+    ]
+    for call in calls:
+        with pytest.raises(Conflict, match="locked by editor"):
+            call()
+
+    assert restore_post(post_id=gone.pk, actor=make.actor("editor")).deleted_at is None
 
 
 def test_agents_wait_and_arranged_work_goes_on() -> None:
