@@ -186,11 +186,13 @@ def _read_select(field: Field, given: Json) -> Json:
 def _read_checkboxes(field: Field, given: Json) -> Json:
     # A page without scripts sends a single choice as text.
     chosen = given if isinstance(given, list) else [] if given in (None, "") else [given]
+    # A set, because anybody can send many values, each of which would be compared with all options.
+    found = {one for one in chosen if isinstance(one, str)}
     options = field.options or []
-    if not all(isinstance(one, str) and one in options for one in chosen):
+    if not found.issubset(options) or not all(isinstance(one, str) for one in chosen):
         raise InvalidAnswer(gettext("%(label)s must only contain its options."))
     # In the order of the form, each once.
-    return [option for option in options if option in chosen] or None
+    return [option for option in options if option in found] or None
 
 
 def _read_checkbox(field: Field, given: Json) -> Json:

@@ -90,9 +90,16 @@ def find_snippet(snippet_id: UUID | str, rows: QuerySet[Snippet] | None = None) 
     return found
 
 
-def list_snippets(*, post_type: str = "", locale: str = "", kind: str = "") -> list[Snippet]:
-    """Return the snippets by name, limited to what posts of this type and language offer. One query."""
+def list_snippets(
+    *, post_type: str = "", locale: str = "", kind: str = "", with_content: bool = True
+) -> list[Snippet]:
+    """Return the snippets by name, limited to what posts of this type and language offer. One query.
+
+    Without content, modules and texts are not loaded: all snippets together can be very large.
+    """
     rows = Snippet.objects.order_by("name")
+    if not with_content:
+        rows = rows.defer("modules", "text")
     if kind:
         rows = rows.filter(kind=kind)
     if locale:

@@ -6,6 +6,8 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
 from content.models import Post
 from content.modules.module_copies import COPIES_MAX_BYTES
@@ -16,6 +18,7 @@ from proofroom_apps.snippets.models import PostTemplate, Snippet
 from proofroom_apps.snippets.services import delete_snippet, list_snippets
 from proofroom_apps.snippets.templates import create_template, delete_template
 from tests import make
+from tests.api_client import ApiClient
 
 pytestmark = pytest.mark.django_db
 
@@ -37,6 +40,12 @@ def test_a_snippet_stores_clean_values_and_is_offered_where_it_belongs(
         offered = list_snippets(post_type="blog", locale="de")
     assert [one.name for one in offered] == ["Claim", "Newsletter tip"]
     assert list_snippets(post_type="page", locale="de", kind="modules") == []
+    with CaptureQueriesContext(connection) as queries:
+        page = ApiClient("editor").read("/api/snippets?per_page=1")
+    assert ([one["name"] for one in page["data"]], page["meta"]["total"]) == (["Claim"], 2)
+    # Only the contents of this page: all together can be a gigabyte.
+    whole = [query["sql"] for query in queries if '"modules"' in query["sql"]]
+    assert ([" IN (" in one for one in whole], tip.pk.hex in str(whole)) == ([True], False)
     changed = make.changed_snippet(tip, text="A text now.")
     assert (changed.kind, changed.modules, changed.version) == ("text", [], 2)
     assert make.changed_snippet(changed, name="Newsletter tip").version == 2

@@ -210,7 +210,7 @@ def richtext(request: HttpRequest) -> HttpResponse:
         most = settings.CMS_ENV.media_max_bytes
         words = {
             "menu": INSERT_MENU,
-            "snippets": list_snippets(kind=Snippet.Kind.TEXT),
+            "snippets": list_snippets(kind=Snippet.Kind.TEXT, with_content=False),
             "may_save_snippets": may(request, "snippets.manage"),
             "may_upload": may(request, "media.upload"),
             "upload_bytes": most,
