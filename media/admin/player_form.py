@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 
 from media.captions import CAPTIONS_MAX
 from media.models import Asset
+from media.scopes import visible_assets
 from media.services.player import set_captions, set_poster
 from proofroom.core.actor import Actor
 from proofroom.core.errors import CmsError
@@ -36,11 +37,15 @@ class PlayerForm(forms.Form):
         super().__init__(*args, **more)
         self.asset, self.actor = asset, actor
         self.initial.setdefault("poster", str(asset.poster or ""))
-        images = Asset.objects.filter(mime__startswith="image/").order_by("-created_at")
+        images = visible_assets(Asset.objects.filter(mime__startswith="image/"), actor)
+        images = images.order_by("-created_at")
         found = {str(pk): name for pk, name in images.values_list("pk", "filename")[:_MAX_OFFERED]}
         wanted = {str(self.data.get("poster") or ""), str(asset.poster or "")} - {"", *found}
         known = images.filter(pk__in=[one for one in wanted if parse_uuid(one) is not None])
         found |= {str(pk): name for pk, name in known.values_list("pk", "filename")}
+        if asset.poster:
+            # Its name is hidden from people who see it only as the poster.
+            found.setdefault(str(asset.poster), _("Image"))
         poster = cast("forms.ChoiceField", self.fields["poster"])
         poster.choices = [("", _("No poster")), *found.items()]
         poster.widget.attrs["data-poster"] = ""

@@ -23,6 +23,7 @@ from proofroom.core.content_scope import WHOLE_SITE, ContentScope
 from proofroom.core.errors import NotAllowed
 from tests import make
 from tests.api_client import ApiClient
+from tests.media.recordings import mp4
 from tests.queries import count_queries
 
 pytestmark = pytest.mark.django_db
@@ -254,3 +255,22 @@ def test_find_and_replace_reaches_what_may_be_changed(files: dict[str, Asset], w
         name for name, asset in files.items() for hit in found.hits if hit.row == str(asset.pk)
     }
     assert named == CHANGEABLE
+
+
+def test_posters_are_chosen_among_visible_files(files: dict[str, Asset], client: Any) -> None:
+    user = make.user("pages")
+    client.force_login(user)
+    video = store_image(file=BytesIO(mp4()), filename="film.mp4", actor=Actor(user, "admin"))
+    page = f"/admin/media/asset/{video.pk}/change/"
+    offered = client.get(page).content.decode()
+    assert {name for name in files if f">{name}.png</option>" in offered} == SEEN
+    hidden = str(files["hidden"].pk)
+    Asset.objects.filter(pk=video.pk).update(poster=hidden)
+
+    shown = client.get(page).content.decode()
+
+    # The present poster can stay, but its name is not told.
+    assert (hidden in shown, "hidden.png" in shown) == (True, False)
+    address = f"/admin/media/asset/{video.pk}/player/"
+    assert client.post(address, {"poster": hidden}).status_code == 302
+    assert client.post(address, {"poster": str(files["outside"].pk)}).status_code == 422
