@@ -251,7 +251,7 @@ def _ogg(content: bytes) -> Recording:
 def _wav(content: bytes) -> Recording:
     (length,) = struct.unpack_from("<I", content, 4)
     at, end, number, duration, rate = 12, min(8 + length, len(content)), 0, None, 0
-    kept = bytearray(b"WAVE")
+    kept = bytearray(b"RIFF\0\0\0\0WAVE")
     while at + 8 <= end:
         kind, size = struct.unpack_from("<4sI", content, at)
         body, at = content[at + 8 : at + 8 + size], at + 8 + size + size % 2
@@ -268,8 +268,8 @@ def _wav(content: bytes) -> Recording:
             kept += struct.pack("<4sI", kind, size) + body + b"\0" * (size % 2)
     if duration is None:
         raise ValueError("no samples")
-    head = struct.pack("<4sI", b"RIFF", len(kept))
-    return Recording(head + bytes(kept), "audio/wav", ".wav", duration)
+    struct.pack_into("<I", kept, 4, len(kept) - 8)
+    return Recording(bytes(kept), "audio/wav", ".wav", duration)
 
 
 # MP3: frames one after the other. Tags before and after them are dropped.
