@@ -19,7 +19,8 @@ from proofroom.core.validation.input_validation import clean_lines
 TEXT_MAX: Final = 5_000
 ALL_ANSWERS: Final = "answers"
 """The placeholder for all answers with their labels."""
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+# Names are stripped afterwards: with spaces in the pattern, an unclosed placeholder took a minute.
+_PLACEHOLDER: Final = re.compile(r"\{\{([^{}]*)\}\}")
 _NOT_IN_SUBJECT: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _MAX_SUBJECT: Final = 200
 _MAX_ANSWER: Final = 1_000
@@ -48,7 +49,9 @@ def find_confirmation_faults(
         yield "emailField", _("Choose a field of the form for an email address.")
     known = {field.name for field in fields if field.has_value} | {ALL_ANSWERS}
     for key, text in {"subject": confirmation.subject, "text": confirmation.text}.items():
-        unknown = [name for name in _PLACEHOLDER.findall(text) if name not in known]
+        unknown = [
+            name for found in _PLACEHOLDER.findall(text) if (name := found.strip()) not in known
+        ]
         if unknown:
             yield (
                 key,
@@ -97,7 +100,7 @@ def _fill(text: str, fields: Sequence[Field], payload: Mapping[str, Json]) -> st
     ]
 
     def answer(match: re.Match[str]) -> str:
-        name = match[1]
+        name = match[1].strip()
         if name in payload:
             return _shorten(payload[name])
         return "\n".join(lines) if name == ALL_ANSWERS else ""

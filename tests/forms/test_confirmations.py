@@ -48,6 +48,9 @@ def test_only_editors_read_the_confirmation_and_it_is_checked_against_the_fields
         wrong = {"confirmation": {**CONFIRMATION, **change}}
         refused = editor.write("PUT", f"{DEFINITIONS}/contact", wrong, expect=422)
         assert list(refused["details"]) == [f"confirmation.{key}"]
+    # An unclosed placeholder is text. A pattern with spaces would look at it for a minute.
+    unclosed = {**CONFIRMATION, "text": f"{{{{{' ' * 4_900}name"}
+    assert editor.write("PUT", f"{DEFINITIONS}/contact", {"confirmation": unclosed})
     assert editor.write("PUT", f"{DEFINITIONS}/contact", {"confirmation": None})
     assert FormDefinition.objects.get().confirmation is None
 
