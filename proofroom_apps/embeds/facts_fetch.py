@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from content.document.contents import EMBED
@@ -82,7 +83,9 @@ def _store_failure(row: EmbedFacts, problem: NoFacts) -> None:
 
 def _invalidate_posts(row: EmbedFacts) -> None:
     """Drop the cached answers of the posts that embed the address."""
-    places = PostModule.objects.filter(instance__type=EMBED, instance__props__url=row.url)
+    # The stored address has no fragment, such as a time, but that of a module may have one.
+    begins = Q(instance__props__url__startswith=row.url) | Q(overrides__url__startswith=row.url)
+    places = PostModule.objects.filter(begins, instance__type=EMBED)
     posts: list[UUID] = sorted(set(places.values_list("post_id", flat=True)))
     if not posts:
         return

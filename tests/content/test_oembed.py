@@ -48,7 +48,7 @@ def says(receiver: Receiver, **facts: Any) -> None:
 
 
 def post_with(address: str = VIDEO, **props: Any) -> Post:
-    post = make.post("Film")
+    post = make.post(f"Film {Post.objects.count()}")
     make.added_module(post, type="embed", props={"url": address, **props})
     request_facts_of_posts(list(Event.objects.filter(post_id=post.pk)))
     return post
@@ -76,8 +76,11 @@ def test_facts_are_asked_once_and_shown_before_a_click(
     post = post_with()
     before = client.get(f"/api/public/posts/{post.pk}").json()
     assert "embeds" not in before
+    later = post_with(f"{VIDEO}#t=3")
     assert fetch_due_facts() == 1
     assert fetch_due_facts() == 0
+    told = Event.objects.get(name="embed.changed").payload["posts"]
+    assert set(told) == {str(post.pk), str(later.pk)}
     request_facts([VIDEO, f"{VIDEO}#t=3", "https://other.example/", "x"])
 
     row = EmbedFacts.objects.get()
