@@ -122,7 +122,7 @@ def _join(url: str, target: str) -> str:
         return urljoin(url, target)
     except ValueError:
         # Not raised to the task: one bad answer would keep the other addresses of its batch waiting.
-        raise NoFacts("The provider redirects to no address.", is_passing=False) from None
+        raise NoFacts("The provider redirects to no address.", is_temporary=False) from None
 
 
 def _text(value: Json) -> str:
