@@ -142,7 +142,8 @@ def _layer(row: TupleRow | None) -> Wire:
 async def _staged_post(connection: Database, post_id: UUID) -> Wire:
     row = await (await connection.execute(sql.POST, (post_id,))).fetchone()
     assert row is not None
-    *values, group, author_id, author, placeholder, original, variation, weight, running = row
+    *values, group, author_id, author, authors, byline = row[:-5]
+    placeholder, original, variation, weight, running = row[-5:]
     wire: Wire = dict(zip(sql.WHOLE, values, strict=True))
     for name in ("customFields", "robotsJson", "jsonldOverrides"):
         wire[name] = orjson.Fragment(wire[name]) if wire[name] is not None else None
@@ -154,6 +155,7 @@ async def _staged_post(connection: Database, post_id: UUID) -> Wire:
     wire["translations"] = [{"id": row[0], "locale": row[1]} for row in others]
     drafts = await _drafts(connection, [post_id])
     wire["author"] = {"id": author_id, "username": author}
+    wire |= {"authors": orjson.Fragment(authors), "byline": byline, "lock": None}
     wire["isPlaceholder"] = placeholder
     wire |= {"variationOf": original, "variation": variation or None, "weight": weight}
     wire["running"] = running if original is not None else None

@@ -45,7 +45,7 @@ DRAFTS: Final = """
 POST: Final = f"""
     SELECT {_COLUMNS}, p.meta_title, p.meta_description, p.canonical_url, p.publish_at,
         p.unpublish_at, p.custom_fields::text, p.robots_json::text, p.jsonld_overrides::text,
-        p.translation_group, p.author_id, u.username, p.is_placeholder,
+        p.translation_group, p.author_id, u.username, p.authors::text, p.byline, p.is_placeholder,
         p.variation_of_id, p.variation, p.variation_weight, p.variation_running
     FROM content_post p LEFT JOIN proofroom_accounts_user u ON u.id = p.author_id
     WHERE p.id = %s AND deleted_at IS NULL
