@@ -51,13 +51,13 @@ def _fetch(row: EmbedFacts) -> None:
     try:
         if provider is None:
             raise NoFacts("The provider is no longer known.", is_temporary=False)
-        _store(row, provider.name, fetch_facts(provider, row.url))
+        store_facts(row, provider.name, fetch_facts(provider, row.url))
     except NoFacts as problem:
         _store_failure(row, problem)
 
 
 @transaction.atomic
-def _store(row: EmbedFacts, provider: str, facts: Facts) -> None:
+def store_facts(row: EmbedFacts, provider: str, facts: Facts) -> None:
     row.state, row.provider = FactsState.READY, provider
     row.title, row.author = facts.title, facts.author
     row.width, row.height = facts.width, facts.height

@@ -63,7 +63,12 @@ def test_every_module_can_be_read_by_everybody_in_both_themes_and_on_a_phone(
 ) -> None:
     lists = {name for name in modules.names() if name.endswith("-list") and name != "features-list"}
     make.form()
-    assert demo_page() >= set(modules.names()) - lists - {"form", "prose-with-form", "breadcrumb", "video"}
+    assert demo_page() >= set(modules.names()) - lists - {
+        "form",
+        "prose-with-form",
+        "breadcrumb",
+        "video",
+    }
     for width in (1280, 320):
         page = open_page(None, width=width)
         page.goto(ADDRESS)

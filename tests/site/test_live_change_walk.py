@@ -40,6 +40,10 @@ from proofroom.core.models import Event, LiveChange
 from proofroom.disclosure.services import change_disclosure
 from proofroom.taxonomies.services import change_term, create_term
 from proofroom.webhooks.models import Delivery
+from proofroom_apps.embeds.facts_fetch import store_facts
+from proofroom_apps.embeds.models import EmbedFacts
+from proofroom_apps.embeds.oembed import Facts
+from proofroom_apps.embeds.services import key_of
 from proofroom_apps.menus.services import change_menu, create_menu
 from seo.services.redirects import delete_redirect
 from tests import make
@@ -286,6 +290,13 @@ def disclose() -> Work:
     return lambda: change_disclosure(actor=admin(), types=["blog"])
 
 
+def embed_facts() -> Work:
+    url = "https://vimeo.com/76979871"
+    make.added_module(make.post(), type="embed", props={"url": url})
+    row, _ = EmbedFacts.objects.get_or_create(key=key_of(url), defaults={"url": url})
+    return lambda: store_facts(row, "Vimeo", Facts("The New Vimeo Player", "", 16, 9, None))
+
+
 def recorded(name: str) -> Work:
     make.post()
     return lambda: outbox.record(name, actor=admin(), payload={})
@@ -328,6 +339,7 @@ OPERATIONS: Final[dict[str, tuple[Callable[[], Work], str]]] = {
     "last use of a global module": (lambda: last_use(featured=False), "post"),
     "last use of a file": (lambda: last_use(featured=True), "post"),
     "form": (form, "form"),
+    "facts about an embed": (embed_facts, "embed"),
     "redirect": (lambda: redirect(is_deleted=False), "redirect"),
     "post at the address of a redirect": (publish_over_a_redirect, "post"),
     "unpublished target of a redirect": (hide_a_target, "post"),

@@ -112,9 +112,9 @@ def test_fifty_events_take_as_many_statements_as_one(receiver: Receiver) -> None
     of_one = count_queries(dispatch_event, one.pk, str(one.post_id))
     of_fifty = count_queries(dispatch_events, [], [str(event.post_id) for event in events])
 
-    # The events, whether visitors saw their posts, whether comments quote them, the webhooks, and the deliveries with
-    # the receipts, which SQLite fetches separately; plus a savepoint of the test.
-    assert of_one == of_fifty == (7 if connection.vendor == "postgresql" else 8)
+    # The events, whether visitors saw their posts, whether comments quote them, what they embed, the webhooks, and
+    # the deliveries with the receipts, which SQLite fetches separately; plus a savepoint of the test.
+    assert of_one == of_fifty == (8 if connection.vendor == "postgresql" else 9)
     assert Delivery.objects.count() == 51
 
 
@@ -124,7 +124,7 @@ def test_one_event_for_many_webhooks_takes_as_many_statements(receiver: Receiver
     event = sending.happened(told=False)
 
     assert count_queries(dispatch_event, event.pk, str(event.post_id)) == (
-        7 if connection.vendor == "postgresql" else 8
+        8 if connection.vendor == "postgresql" else 9
     )
     assert Delivery.objects.count() == 20
 
