@@ -26,10 +26,14 @@ def test_selected_words_become_the_passage_of_a_comment(open_page: Any) -> None:
     page = open_page(width=1440)
     opened(page, post)
 
+    # The event comes later than the call returns, and to the page's listener before this one.
     page.locator("#f-post-excerpt").evaluate(
-        "field => { field.focus(); field.setSelectionRange(6, 15); }"
+        """field => new Promise((resolve) => {
+            field.focus();
+            document.addEventListener("selectionchange", resolve, { once: true });
+            field.setSelectionRange(6, 15);
+        })"""
     )
-    page.wait_for_function("() => getSelection() !== null")
     page.get_by_role("tab", name="Comments").click()
     expect(page.locator("[data-quote-shown]")).to_have_text("the beans")
     expect(page.locator("#comment-path")).to_have_value("post.excerpt")
