@@ -94,6 +94,16 @@ def test_what_was_deleted_is_found_in_the_menu_and_restored(open_page: Any) -> N
     assert Post.objects.get(pk=post.pk).deleted_at is None
 
 
+def test_an_entry_far_down_in_the_menu_is_seen_on_its_page(open_page: Any) -> None:
+    page = open_page("editor")
+    page.set_viewport_size({"width": 1440, "height": 700})
+    page.goto("/admin/proofroom_snippets/snippet/")
+
+    lists = page.locator(".nav-lists").bounding_box()
+    entry = page.locator(".nav-lists [aria-current]").bounding_box()
+    assert entry["y"] + entry["height"] <= lists["y"] + lists["height"]
+
+
 def test_an_experiment_without_a_goal_says_so_before_it_starts(open_page: Any) -> None:
     post = make.post()
     made = create_variation(post_id=post.pk, variation="B", actor=make.actor(), weight=30)

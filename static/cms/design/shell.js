@@ -25,6 +25,9 @@ for (const list of navigationLists) {
   }));
 }
 
+// Scroll the navigation to this page's entry, which may be far down under More.
+document.querySelector(".nav-lists [aria-current]")?.scrollIntoView({ block: "nearest" });
+
 // Scroll a row of tabs to the current one.
 for (const tab of document.querySelectorAll(".post-page .tabs [aria-current]")) {
   const row = tab.closest(".tabs");
