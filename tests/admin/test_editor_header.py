@@ -29,6 +29,8 @@ ADMIN: Final = {
 }
 WRITER: Final = {"may_save": True, "may_stage": True}
 STAGER: Final = {"may_stage": True}
+OPEN: Final = {"has_steps": True, "open_step": "The step “Legal” is open."}
+SUBMIT: Final = "save-review"
 
 # Status, more of the state, permissions, dirty; then badge, main button and its action (* if
 # disabled).
@@ -61,6 +63,30 @@ TABLE: Final[list[tuple[str, dict[str, Any], dict[str, bool], bool, str, str, st
     ("published", {}, STAGER, False, "published", "Submit for review", "save-review*"),
     ("published", {}, STAGER, True, "published", "Submit for review", "save-review"),
     ("published", {}, {}, True, "published", "", ""),
+    ("draft", OPEN, ADMIN, False, "draft", "Open the steps", "steps"),
+    ("draft", OPEN, ADMIN, True, "draft", "Save draft", "save"),
+    ("draft", OPEN, WRITER, False, "draft", "Save draft", "save*"),
+    ("draft", {"has_steps": True}, ADMIN, False, "draft", "Publish", "publish"),
+    ("draft", {"has_steps": True}, ADMIN, True, "draft", "Save draft", "save"),
+    (
+        "draft",
+        {**OPEN, "publish_at": MOMENT},
+        ADMIN,
+        False,
+        "scheduled",
+        "Open the steps",
+        "steps",
+    ),
+    ("published", {"has_steps": True}, ADMIN, True, "published", "Submit for review", SUBMIT),
+    (
+        "published",
+        {"has_steps": True},
+        ADMIN,
+        False,
+        "published",
+        "Submit for review",
+        f"{SUBMIT}*",
+    ),
     ("archived", {}, ADMIN, False, "archived", "Restore as draft", "unarchive"),
     ("archived", {}, ADMIN, True, "archived", "Save changes", "save"),
     ("archived", {}, STAGER, True, "archived", "Submit for review", "save-review"),
@@ -84,6 +110,17 @@ def test_the_badge_and_the_main_button_fit_the_state(
     assert (primary.label if primary else "") == label
     shown = primary.do + primary.page + ("" if primary.is_enabled else "*") if primary else ""
     assert shown == does
+
+
+def test_a_draft_with_an_open_step_offers_no_publication() -> None:
+    for is_dirty in (False, True):
+        header = header_of(PostState("draft", **OPEN, **ADMIN), is_dirty=is_dirty)
+
+        shown = [header.primary, header.secondary, *header.menu]
+        assert not {"publish", "schedule"} & {one.do or one.dialog for one in shown if one}
+
+    scheduled = header_of(PostState("draft", publish_at=MOMENT, **OPEN, **ADMIN), is_dirty=False)
+    assert "Change schedule…" in [one.label for one in scheduled.menu]
 
 
 EVERY: Final = [

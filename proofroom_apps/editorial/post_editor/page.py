@@ -18,7 +18,8 @@ from django.utils.translation import gettext
 
 from content.document.document import PostDocument
 from content.layers import Layers
-from content.models import Layer, Post
+from content.models import Layer, Post, Status
+from content.rules.publication_gates import find_publication_obstacles
 from content.store.page_locks import find_page_lock
 from media.models import Asset
 from media.presenters import smallest_url
@@ -433,6 +434,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         changes_in_review=len(frame.layers.review.changes),
         in_review=frame.layer is not None,
     )
+    has_steps, is_draft = bool(steps_of(post.type)), post.status == Status.DRAFT
     state = PostState(
         **asdict(public),
         may_save=rights["may_save"],
@@ -447,7 +449,8 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         is_variation=post.variation_of_id is not None,
         is_locked=rights["is_locked_by_other"],
         has_lock=rights["has_own_lock"],
-        has_steps=bool(steps_of(post.type)),
+        has_steps=has_steps,
+        open_step=find_publication_obstacles([post])[0] if has_steps and is_draft else "",
     )
     clean, dirty = (header_of(state, is_dirty=is_dirty) for is_dirty in (False, True))
     return {
@@ -475,6 +478,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "pages": {
             "review": review_url(post, Layer.REVIEW),
             "ai_review": review_url(post, Layer.AI_REVIEW),
+            "steps": post_url("steps", post) if state.open_step else "",
             "copy": f"{reverse('admin:content_post_tree_copy')}?page={post.pk}",
             "template": f"{reverse('admin:proofroom_snippets_posttemplate_add')}?post={post.pk}",
             "trash": post_url("delete", post),

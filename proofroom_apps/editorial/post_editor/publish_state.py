@@ -43,6 +43,8 @@ class PostState(PublicationState):
     may_approve: bool = False
     is_variation: bool = False
     has_steps: bool = False
+    open_step: str = ""
+    """Which editorial step refuses the publication of the saved draft now."""
     is_locked: bool = False
     """True if another person has locked the page."""
     has_lock: bool = False
@@ -53,6 +55,10 @@ class PostState(PublicationState):
         """True if visitors see content that is saved without a review."""
         return self.status == Status.PUBLISHED or self.is_running
 
+    def awaits_steps(self, *, is_dirty: bool) -> bool:
+        """Return True if editorial steps refuse the publication. Unsaved changes have passed none."""
+        return bool(self.open_step) or (is_dirty and self.has_steps)
+
 
 @dataclass(frozen=True, slots=True)
 class StateAction:
@@ -60,7 +66,7 @@ class StateAction:
 
     label: str
     do: str = ""
-    page: Literal["", "review", "ai_review", "copy", "template", "trash"] = ""
+    page: Literal["", "review", "ai_review", "steps", "copy", "template", "trash"] = ""
     dialog: str = ""
     is_enabled: bool = True
     help: str = ""
@@ -147,6 +153,9 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
         if not is_dirty and state.changes_in_review and state.may_approve:
             hint = gettext("Changes in Review are not visible to visitors yet.")
             return hint, StateAction(gettext("Review changes"), page="review")
+        if state.has_steps and state.may_stage:
+            hint = gettext("Your changes go to Review and through the steps of this type.")
+            return hint, _submit(has_steps=True, is_enabled=is_dirty)
         hint = (
             gettext("Visitors see your changes as soon as you publish them.")
             if is_dirty
@@ -163,12 +172,15 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
         if is_dirty:
             return hint, StateAction(gettext("Save draft"), do="save")
         return hint, StateAction(gettext("Review proposal"), page="ai_review")
+    if state.open_step and state.may_publish and not is_dirty:
+        return state.open_step, StateAction(gettext("Open the steps"), page="steps")
     if state.is_scheduled:
         hint = gettext("This post goes live automatically at that time.")
         if state.may_publish and not is_dirty:
             return hint, StateAction(gettext("Publish now"), do="publish")
         return hint, StateAction(gettext("Save changes"), do="save", is_enabled=is_dirty)
-    if state.may_publish and not state.is_variation:
+    may_publish = state.may_publish and not state.awaits_steps(is_dirty=is_dirty)
+    if may_publish and not state.is_variation:
         hint = (
             gettext("Publishing saves your changes and shows the post to visitors.")
             if is_dirty
@@ -191,6 +203,7 @@ def _others(state: PostState, *, is_dirty: bool) -> list[StateAction]:
     may_publish = state.may_save and state.may_publish and is_draft
     # A placeholder has to be approved first, and a variation is started in a test instead.
     may_publish = may_publish and not (state.is_placeholder or state.is_variation)
+    awaits_steps = state.awaits_steps(is_dirty=is_dirty)
     found = []
     if state.may_save:
         label = (
@@ -200,12 +213,15 @@ def _others(state: PostState, *, is_dirty: bool) -> list[StateAction]:
         found.append(StateAction(label, do="save"))
     if state.is_live and state.may_save and state.may_stage:
         label = gettext("Save without publishing")
-        found.append(StateAction(label, do=SAVE_PENDING, is_enabled=is_dirty))
-    if may_publish:
+        pending = StateAction(label, do=SAVE_PENDING, is_enabled=is_dirty)
+        # Of a type with steps, saving at once is refused for all but a few fields.
+        found.insert(0 if state.has_steps else len(found), pending)
+    if may_publish and not awaits_steps:
         found.append(StateAction(gettext("Publish now"), do="publish"))
     if state.may_stage:
         found.append(_submit(has_steps=state.has_steps))
-    if may_publish:
+    # A date is refused like a publication, but can be taken away.
+    if may_publish and (state.is_scheduled or not awaits_steps):
         label = gettext("Change schedule…") if state.is_scheduled else gettext("Schedule…")
         found.append(StateAction(label, dialog="schedule"))
     if state.may_save and state.may_publish and not (state.is_placeholder or state.is_variation):
