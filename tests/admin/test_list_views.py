@@ -552,7 +552,7 @@ def test_bulk_buttons_say_how_many_and_end_with_an_ellipsis_if_they_ask_first(
 
     assert (post.status, post.deleted_at) == (Status.DRAFT, None)
     assert seen == {
-        *("Edit…", "Publish…", "Unpublish…", "Archive…", "Move to Trash…"),
+        *("Edit…", "Publish…", "Unpublish…", "Archive…", "Move to trash…"),
         *("Run an agent on…", "Add to a release…"),
     }
 
@@ -584,9 +584,9 @@ def test_editors_take_steps_with_several_posts(signed_in: SignedIn) -> None:
     )
     draft.refresh_from_db()
     assert draft.deleted_at is not None
-    assert "Move to Trash…" in text(client.get(POSTS))
+    assert "Move to trash…" in text(client.get(POSTS))
     translators = text(signed_in("translator").get(POSTS))
-    assert "Move to Trash" not in translators
+    assert "Move to trash" not in translators
     assert "_selected_action" not in translators
 
 

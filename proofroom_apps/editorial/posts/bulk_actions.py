@@ -33,7 +33,7 @@ _BUTTONS: Final = {
     JobKind.PUBLISH: gettext_lazy("Publish"),
     JobKind.UNPUBLISH: gettext_lazy("Unpublish"),
     JobKind.ARCHIVE: gettext_lazy("Archive"),
-    JobKind.DELETE: gettext_lazy("Move to Trash"),
+    JobKind.DELETE: gettext_lazy("Move to trash"),
 }
 
 
@@ -148,11 +148,11 @@ ACTIONS: Final = (
     ),
     ListAction(
         "delete",
-        gettext_lazy("Move {number} to Trash…"),
+        gettext_lazy("Move {number} to trash…"),
         "posts.delete",
         _bulk(
             JobKind.DELETE,
-            ngettext_lazy("Move %(n)s post to Trash?", "Move %(n)s posts to Trash?", "n"),
+            ngettext_lazy("Move %(n)s post to trash?", "Move %(n)s posts to trash?", "n"),
             ngettext_lazy(
                 "%(n)s post was moved to the trash.", "%(n)s posts were moved to the trash.", "n"
             ),
