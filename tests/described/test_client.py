@@ -69,7 +69,7 @@ def test_a_post_is_made_read_and_listed_with_types(client_module: Module, editor
     read = client_module("api.posts.posts_retrieve").sync(made.id, client=editor)
     listed = client_module("api.posts.posts_list").sync(client=editor, type_="blog")
 
-    assert isinstance(made, models.Post)
+    assert isinstance(made, models.CreatedPost)
     assert isinstance(made.id, UUID)
     assert isinstance(read.created_at, datetime)
     assert (read.title, read.status, read.layers.review.exists) == (
