@@ -136,7 +136,9 @@ def places_of(asset: Asset, actor: Actor) -> Places:
         title = place["title"] or place["globalSlug"]
         title = title or "Content you may not see, or in the trash"
         locale = f" ({language_name(place['locale'])})" if place["locale"] else ""
-        holder = f"{title}{locale}, {place['layer']}"
+        # Snippets and other files have no layers.
+        layer = f", {place['layer']}" if place["postId"] or place["globalSlug"] else ""
+        holder = f"{title}{locale}{layer}"
         # Only the last name of the path, in words: `modules.….props.items.0.imageId` becomes "image of a
         # module".
         path = place["path"]

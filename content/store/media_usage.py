@@ -25,6 +25,7 @@ from media.services.references import Held, Token, drop_references, set_referenc
 from media.usage_sources import UsageSource
 from proofroom.core.content_scope import Scoped
 from proofroom.core.errors import invalid
+from proofroom.core.hooks import Hook
 from proofroom.core.json import Json, JsonObject
 from proofroom.core.validation.input_validation import parse_uuid
 from proofroom.definitions import FieldType, ModuleProps, modules, post_types
@@ -32,10 +33,14 @@ from proofroom.definitions.props import values_in
 from proofroom.definitions.richtext.nodes import attributes, children, kind
 
 _BATCH: Final = 100
+"""Holders in one transaction of a rebuild."""
+
+other_holders: Final[Hook[[], None]] = Hook()
+"""Called by `rebuild_references` to rebuild those of holders of apps above the engine."""
 
 
 def rebuild_references() -> int:
-    """Rebuild the references of all posts and global modules. Idempotent, and safe during concurrent writes.
+    """Rebuild the references of all content. Idempotent, and safe during concurrent writes.
 
     Returns the total number of references.
     """
@@ -53,6 +58,7 @@ def rebuild_references() -> int:
         drop_references(
             holder_kind, set(named.distinct()) - set(holders.values_list("pk", flat=True))
         )
+    other_holders()
     return MediaReference.objects.count()
 
 
@@ -228,14 +234,14 @@ def collect_references(document: PostDocument, changes: Changes | None = None) -
     }
     post_type = post_types.get(document.type)
     if post_type is not None:
-        for name, tokens in _files_by_prop(post_type.CustomFields, document.custom_fields).items():
+        for name, tokens in files_by_prop(post_type.CustomFields, document.custom_fields).items():
             found[f"post.{CUSTOM_PREFIX}{name}"] = tokens
     for module in document.modules:
         definition = modules.get(module.type)
         if definition is None or (touched is not None and module.id not in touched):
             continue
         for part, values in (("props", module.props), ("overrides", module.overrides)):
-            for name, tokens in _files_by_prop(definition.Props, values).items():
+            for name, tokens in files_by_prop(definition.Props, values).items():
                 found[f"modules.{module.id}.{part}.{name}"] = tokens
     if changes is not None:
         paths = set(changes.paths)
@@ -254,8 +260,13 @@ def collect_global_references(type_: str, props: Mapping[str, Json]) -> Uses:
     definition = modules.get(type_)
     if definition is None:
         return {}
-    found = _files_by_prop(definition.Props, props)
+    found = files_by_prop(definition.Props, props)
     return {f"props.{name}": used for name, used in found.items() if used}
+
+
+def files_of_text(text: Json) -> frozenset[Token]:
+    """Return the files that a rich text shows or links to."""
+    return frozenset(_file_tokens("richtext", text))
 
 
 def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
@@ -264,7 +275,8 @@ def media_shown_in(props: type[ModuleProps], values: object) -> Iterator[Token]:
         yield from _file_tokens(kind_, value, with_links=False)
 
 
-def _files_by_prop(props: type[ModuleProps], values: object) -> dict[str, frozenset[Token]]:
+def files_by_prop(props: type[ModuleProps], values: object) -> Uses:
+    """Return the files that the values of these props use, by name, also names of nested props."""
     found: dict[str, set[Token]] = {}
     for name, kind_, value in values_in(props, values, _KINDS_WITH_FILES):
         if value:

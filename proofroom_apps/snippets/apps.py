@@ -12,6 +12,8 @@ class SnippetsConfig(AppConfig):
 
     def ready(self) -> None:
         from content.posts.post_templates import find_template
+        from content.store.media_usage import other_holders
+        from media.usage_sources import holder_lookups
         from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
             NavigationEntry,
@@ -19,10 +21,14 @@ class SnippetsConfig(AppConfig):
             NavigationTab,
             navigation_entries,
         )
+        from proofroom_apps.snippets import media_usage
         from proofroom_apps.snippets.archive import SnippetArchive, TemplateArchive
         from proofroom_apps.snippets.templates import template_content
 
         find_template.register(template_content)
+        holder_lookups.register(media_usage.label_snippets, name=media_usage.SNIPPET)
+        holder_lookups.register(media_usage.label_templates, name=media_usage.TEMPLATE)
+        other_holders.register(media_usage.rebuild)
         archive_kinds.register(SnippetArchive(), name=SnippetArchive.name, order=112)
         archive_kinds.register(TemplateArchive(), name=TemplateArchive.name, order=113)
         snippets = "admin:proofroom_snippets_snippet_changelist"

@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from pydantic_core import PydanticCustomError
 
 from content.modules.module_copies import clean_copies, read_copies
+from media.services.references import drop_references
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
@@ -22,6 +23,7 @@ from proofroom.core.validation.input_validation import reject_unstorable
 from proofroom.definitions import find_post_type
 from proofroom.definitions.fields import check_rich_text, document_of
 from proofroom.definitions.richtext.schema import EMPTY
+from proofroom_apps.snippets.media_usage import SNIPPET, hold_snippet, snippet_uses
 from proofroom_apps.snippets.models import Snippet
 from proofroom_apps.snippets.snippet_fields import NewSnippet, SnippetChanges
 
@@ -40,6 +42,7 @@ def create_snippet(*, actor: Actor, snippet: NewSnippet, snippet_id: UUID | None
     row = Snippet(id=snippet_id or uuid4())
     _set_fields(row, snippet)
     _save(row)
+    hold_snippet(row, {})
     _record(row, actor, "snippet.created")
     return row
 
@@ -61,12 +64,13 @@ def change_snippet(
             code="stale_version",
             current=row.version,
         )
-    before = _values(row)
+    before, used_before = _values(row), snippet_uses(row)
     _set_fields(row, changes)
     if _values(row) == before:
         return row
     row.version += 1
     _save(row)
+    hold_snippet(row, used_before)
     _record(row, actor, "snippet.changed")
     return row
 
@@ -78,6 +82,7 @@ def delete_snippet(*, snippet_id: UUID | str, actor: Actor) -> UUID:
     row = find_snippet(snippet_id, Snippet.objects.select_for_update())
     id_ = row.pk
     _record(row, actor, "snippet.deleted")
+    drop_references(SNIPPET, [row.pk])
     row.delete()
     return id_
 

@@ -14,11 +14,13 @@ from content.modules.module_copies import ModuleCopy, copies_of, require_small
 from content.posts.post_templates import TEMPLATE_FIELDS, TemplateContent
 from content.store import post_repository
 from content.store.post_queries import require_post
+from media.services.references import drop_references
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
 from proofroom.core.database.id_filters import find_by_id
 from proofroom.core.errors import NotFound, RuleViolation, invalid
 from proofroom.core.json import JsonObject
+from proofroom_apps.snippets.media_usage import TEMPLATE, hold_template
 from proofroom_apps.snippets.models import PostTemplate
 from proofroom_apps.snippets.services import require_manager
 
@@ -58,6 +60,7 @@ def store_template(
         raise invalid(
             "name", _("There is already a template with this name."), code="name_taken"
         ) from None
+    hold_template(row)
     _record(row, actor, "postTemplate.created")
     return row
 
@@ -71,6 +74,7 @@ def delete_template(*, template_id: UUID | str, actor: Actor) -> UUID:
         raise NotFound(_("No template has the ID %(id)s.") % {"id": str(template_id)[:80]})
     id_ = row.pk
     _record(row, actor, "postTemplate.deleted")
+    drop_references(TEMPLATE, [row.pk])
     row.delete()
     return id_
 

@@ -127,7 +127,7 @@ def test_poster_and_captions_are_set_shown_and_forgotten(django_assert_num_queri
     # A poster is in use, and a deletion against advice takes it away.
     with pytest.raises(Conflict) as caught:
         delete_asset(asset_id=image.pk, actor=actor)
-    assert caught.value.details == {"usedIn": ["brew.mp4, live: poster"]}
+    assert caught.value.details == {"usedIn": ["brew.mp4: poster"]}
     delete_asset(asset_id=image.pk, actor=actor, force=True)
     video.refresh_from_db()
     assert (video.poster, video.poster_file) == (None, "")
