@@ -17,7 +17,7 @@ from content.layers.stage import stage
 from content.models import Layer, PostModule
 from proofroom.core.actor import Actor
 from proofroom.core.batches import batches
-from proofroom.core.errors import NotFound, RuleViolation
+from proofroom.core.errors import Conflict, NotFound, RuleViolation
 from proofroom.core.find_replace import Edit, Hand, TextPlace
 
 REVIEW_TABLES = frozenset({POSTS, MODULES})
@@ -53,7 +53,7 @@ def edit_review_of(post_ids: Collection[str], edit: Edit, actor: Actor) -> Revie
 
         try:
             staged = stage(post_id=post_id, layer=Layer.REVIEW, actor=actor, edit=rewrite)
-        except (NotFound, RuleViolation) as error:
+        except (NotFound, RuleViolation, Conflict) as error:
             found.refused[post_id] = error.message
             continue
         update_hands_after_validation(hands, staged.document, post_id, REVIEW_TABLES)

@@ -22,6 +22,7 @@ from content.find_replace.services import (
     save_replaced_places,
 )
 from content.models import JobState, Layer, PostModule, Replacement
+from content.store.page_locks import locked_by_others
 from proofroom.core.actor import Actor
 from proofroom.core.background_jobs.runner import PartRunner
 from proofroom.core.batches import batches
@@ -184,10 +185,14 @@ def _replace_part(
     require_targets(actor, row.tables, row.layer)
     chosen_rows: dict[str, set[str]] = defaultdict(set)
     chosen: set[str] = set()
-    posts: list[str] = []
+    posts = [key for table, key, _rows, _keys in part if table == POSTS]
+    # Asked before, because a post that is refused later ends the replacement of all of this part.
+    locked = locked_by_others(posts, actor)
+    missed = 0
     for table, key, rows, keys in part:
-        if table == POSTS:
-            posts.append(key)
+        if table == POSTS and key in locked:
+            missed += len(keys)
+            continue
         for of_table, of_row in rows:
             chosen_rows[of_table].add(of_row)
         chosen.update(keys)
@@ -201,9 +206,9 @@ def _replace_part(
         chosen=chosen,
     )
     if row.layer == Layer.REVIEW:
-        done = edit_review_of(sorted(posts), edit, actor)
-        why = next(iter(done.refused.values()), "")
-        return done.places, len(chosen - edit.used), why
+        done = edit_review_of(sorted({*posts} - {*locked}), edit, actor)
+        why = next(iter((locked | done.refused).values()), "")
+        return done.places, missed + len(chosen - edit.used), why
     places = apply_edit(edit, frozenset(chosen_rows), actor)
     require_no_problems(edit)
-    return places, len(chosen - edit.used), ""
+    return places, missed + len(chosen - edit.used), next(iter(locked.values()), "")

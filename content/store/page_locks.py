@@ -6,8 +6,10 @@ no lock stops.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime
+from uuid import UUID
 
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -56,6 +58,17 @@ def require_unlocked(post: Post, actor: Actor) -> None:
     lock = find_page_lock(post)
     if lock is not None:
         raise locked_error(post, lock)
+
+
+def locked_by_others(post_ids: Collection[UUID | str], actor: Actor) -> dict[str, str]:
+    """Return why the actor may not change posts that another person has locked, by id. One query."""
+    rows = Post.objects.filter(pk__in=post_ids, locked_by__isnull=False)
+    others = rows.exclude(locked_by=actor.user.pk).select_related("locked_by")
+    return {
+        str(post.pk): locked_error(post, lock).message
+        for post in others
+        if (lock := find_page_lock(post)) is not None
+    }
 
 
 def locked_error(post: Post, lock: PageLock) -> Conflict:

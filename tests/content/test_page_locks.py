@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
+from content.find_replace.runs import start_replacement
 from content.find_replace.services import find_and_replace
 from content.inbox.decisions import Marked, decide_for_post
 from content.layers import open_layers, stage
@@ -100,6 +101,29 @@ def test_only_the_holder_writes() -> None:
 
     write(post, make.actor())["edit"]()
     assert Post.objects.get(pk=post.pk).excerpt == "New"
+
+
+@pytest.mark.parametrize("to_review", [False, True])
+def test_a_replacement_passes_over_locked_posts_and_says_so(to_review: bool) -> None:
+    locked = locked_post(title="Locked filter", slug="locked")
+    free = make.post(title="Free filter", slug="free")
+    admin = make.actor("admin")
+
+    run = start_replacement(
+        actor=admin,
+        find="filter",
+        replace="drip",
+        tables=["posts"],
+        to_review=to_review,
+        chosen=(),
+        left_out=(),
+    )
+
+    assert (run.state, run.total, run.missed) == ("done", 1, 1)
+    assert "“Locked filter” is locked by editor" in run.why
+    layers = [open_layers(Post.objects.get(pk=post.pk)) for post in (locked, free)]
+    found = [one.review.document if to_review else one.live for one in layers]
+    assert [one.fields["title"] for one in found] == ["Locked filter", "Free drip"]
 
 
 def test_a_lock_holds_in_the_trash_and_for_a_variation_by_itself() -> None:
