@@ -38,7 +38,7 @@ def preview(request: HttpRequest, token: str) -> HttpResponse:
         )
     with override(opened.post.locale):
         label = preview_labels(opened.post)[opened.link.layer]
-    html = preview_page(opened.post, opened.document, label)
+        html = preview_page(opened.post, opened.document, label)
     return hide_from_caches(HttpResponse(html))
 
 

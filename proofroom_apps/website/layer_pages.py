@@ -27,7 +27,7 @@ from media.queries import media_exists
 from proofroom.core.json import Json
 from proofroom.taxonomies.models import Term
 from proofroom_apps.menus.links import MenuItems
-from proofroom_apps.website.pages import PageContent, page_of
+from proofroom_apps.website.pages import PageContent, PreviewBar, page_of
 from proofroom_apps.website.rendering import RenderableModule
 
 
@@ -83,11 +83,12 @@ def preview_page(
     terms = list(Term.objects.filter(pk__in=document.taxonomy_term_ids))
     for term in terms:
         term.name = typed.term_names.get(str(term.pk), term.name)
+    bar = PreviewBar(f"{gettext('Preview')}: {label}", get_language() or post.locale)
     content = PageContent(
         post=shown,
         modules=[one for one in modules if only is None or one.post_module_id in only],
         terms=terms,
-        preview=label,
+        preview=bar if label else None,
         menus=typed.menus,
         author_names=load_author_names(post_repository.authors_of(document)),
     )

@@ -59,8 +59,16 @@ _TYPES_WITH_FACTS: Final = ("profile", "company", "testimonial")
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewBar:
+    """The line above a preview, in the language of its reader, which may not be that of the page."""
+
+    text: str
+    language: str
+
+
+@dataclass(frozen=True, slots=True)
 class PageContent:
-    """The content of a post's page: live, or from the layer named in `preview`.
+    """The content of a post's page: live, or from a layer with `preview` above it.
 
     If not `is_counted`, search engines do not index the page and visits are not counted.
     """
@@ -68,7 +76,7 @@ class PageContent:
     post: Post
     modules: Sequence[RenderableModule]
     terms: Sequence[Term]
-    preview: str = ""
+    preview: PreviewBar | None = None
     is_counted: bool = True
     menus: Mapping[str, MenuItems] = field(default_factory=dict)
     """Items that replace the stored ones of a menu in a preview, by slug."""
@@ -179,7 +187,7 @@ def _page_of(content: PageContent, data: PageData, submission: SubmissionResult 
             "content": html,
             "stylesheets": stylesheets_of(items) + (_FACTS if post.custom_fields else []),
             "has_heading": opens_with_heading(items),
-            "preview": {"label": content.preview} if content.preview else None,
+            "preview": content.preview,
             "is_uncounted": is_uncounted,
             "submission": submission if is_on_page else None,
             "disclosure": line_of(content.disclosure),

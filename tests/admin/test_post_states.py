@@ -81,10 +81,10 @@ def test_a_preview_says_live_only_of_what_visitors_see(signed_in: SignedIn) -> N
         assert f'title="Preview of {label}"' in preview
         assert f'<option value="source" selected>{label}</option>' in preview
         assert f"<strong>{label}</strong>" in links
-        assert re.findall(r'"preview-bar"[^>]*>\s*\w+: (\w+)', frame) == [label]
+        assert re.findall(r'"preview-bar"[^>]*>(\w+: \w+)', frame) == [f"Preview: {label}"]
         # The page is in the language of the post.
         public = Client().get(link).content.decode()
-        assert re.findall(r'"preview-bar"[^>]*>\s*\w+: (\w+)', public) == [german]
+        assert re.findall(r'"preview-bar"[^>]*>(\w+: \w+)', public) == [f"Vorschau: {german}"]
         for page in ("change", "checks", "preview"):
             html = client.get(f"{address}/{page}/").content.decode()
             assert f">{'Live' if label == 'Draft' else 'Draft'}</a>" not in html, page
