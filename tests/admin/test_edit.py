@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 
 from content.models import Layer, Post, Status
 from content.posts.edit import edit_post
@@ -71,6 +73,8 @@ def test_saving_to_review_leaves_live_content_and_shows_the_review(signed_in: Si
 
 def test_a_live_post_is_saved_without_publishing(signed_in: SignedIn) -> None:
     post, draft, client = make.post(), make.post(status="draft", slug="draft"), signed_in()
+    long_ago = timezone.now() - timedelta(days=9)
+    Post.objects.filter(pk=post.pk).update(updated_at=long_ago)
     before = make.live_hash()
     page = client.get(url(post)).content.decode()
     button = re.search(r'<button[^>]*value="save-pending"[^>]*>([^<]+)', page)
@@ -86,6 +90,8 @@ def test_a_live_post_is_saved_without_publishing(signed_in: SignedIn) -> None:
     assert answer.url == url(post, "change", "?layer=review")
     assert "Saved without publishing: Title. Visitors see the published version." in editor
     assert 'value="Next week"' in editor
+    saved = [re.findall(r'data-saved-at="([^"]+)', one)[0] for one in (page, editor)]
+    assert saved[0] < saved[1]
     assert again.url == url(post)
     assert make.live_hash() == before
     assert make.layers(post).review.changes.paths == ("post.title",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from datetime import datetime
 from typing import Any, Final, Literal
 from uuid import UUID
 
@@ -206,6 +207,12 @@ class Frame:
     def document(self) -> PostDocument:
         return self.layers.document(self.layer)
 
+    @property
+    def saved_at(self) -> datetime:
+        """When the content of the form was saved last."""
+        draft = self.layers.review.draft if self.layer else None
+        return draft.updated_at if draft is not None else self.post.updated_at
+
 
 def show(
     frame: Frame,
@@ -223,6 +230,7 @@ def show(
     copies = copies_of_page(frame.sent)
     context = {
         "layer": layer or "",
+        "saved_at": frame.saved_at,
         "version": version_sent(request) if sent else now,
         # Sent by the translation page, whose conflicts are shown on this page.
         "sources": frame.sent.get("sources", ""),

@@ -279,6 +279,7 @@ def show_translation(
         "to_correct": wrong,
         "unplaced": builder.unplaced() if builder else [],
         "buttons": _buttons(frame, rights),
+        "saved_at": frame.saved_at,
         "may_arrange": rights["may_arrange"]
         and may_write
         and (layer is not None or rights["may_save"]),
