@@ -62,7 +62,7 @@ def pick_page(request: HttpRequest) -> HttpResponse:
         "next": query.urlencode() if len(found) > PER_PAGE else "",
         "begin": begin,
         "categories": category_counts(actor_of(request))[0],
-        "is_narrowed": bool(wanted["q"] or wanted["category"] or kind),
+        "is_narrowed": bool(wanted["q"] or wanted["category"]),
         "is_fragment": "X-Fragment" in request.headers,
         "language_name": language_name(wanted["language"] or settings.CMS_ENV.default_locale),
         "accept": _ACCEPTS.get(kind, KINDS),
