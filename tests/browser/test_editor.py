@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import expect
 
 from content.models import Autosave, Post
 from content.posts.edit import edit_post
+from content.posts.page_lock import lock_page
 from content.store import document_edits
 from tests import make
 from tests.browser.test_looks import serious_in_any_light
@@ -147,6 +150,28 @@ def test_what_was_typed_and_not_saved_comes_back_and_saving_keeps_the_place(
     opened(page, post)
     expect(page.locator("[data-copy-offer]")).to_have_count(0)
     assert not Autosave.objects.exists()
+
+
+def test_text_survives_a_page_lock_that_came_while_it_was_typed(open_page: Any) -> None:
+    post = make.post()
+    page = open_page("editor")
+    opened(page, post)
+    page.fill("#f-post-excerpt", "Typed before the lock")
+    until = timezone.now() + timedelta(hours=1)
+    lock_page(post_id=post.pk, until=until, actor=make.actor("admin"))
+
+    page.get_by_role("button", name="Publish changes").click()
+    page.get_by_role("button", name="Break lock…").wait_for()
+    expect(page.locator("#f-post-excerpt")).to_be_disabled()
+    # The page stores no copy of its own, which would lack all fields.
+    assert page.locator("[data-edit]").get_attribute("data-autosave") is None
+    page.get_by_role("button", name="Break lock…").click()
+    page.locator("dialog[open]").get_by_role("button", name="Break lock").click()
+    page.locator("[data-copy-offer] button", has_text="Restore").click()
+    page.wait_for_selector("[data-edit][data-sent][data-ready]")
+
+    assert page.input_value("#f-post-excerpt") == "Typed before the lock"
+    assert page.input_value("#f-post-title") == post.title
 
 
 def test_input_typed_before_the_form_was_read_survives(open_page: Any) -> None:

@@ -10,7 +10,8 @@ const RETRY_MILLISECONDS = 15_000;
 const SEND_MILLISECONDS = 15_000; // limits how long a save waits for a copy in progress
 
 /**
- * Start to store copies of a form. `isDirty()` returns whether there are unsaved changes; `onState` receives "pending",
+ * Start to store copies of a form, unless it has no address for them: a form that may only be viewed sends no fields,
+ * so its copy would replace a good one by nothing. `isDirty()` returns whether there are unsaved changes; `onState` receives "pending",
  * "kept", "none" or "failed".
  */
 export function startAutosave(form, { isDirty, onState = () => {} }) {
@@ -68,7 +69,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
 
   return {
     plan() {
-      if (form.dataset.leaving) return;
+      if (!address || form.dataset.leaving) return;
       revision += 1;
       isCurrent = false;
       onState("pending");
@@ -86,6 +87,7 @@ export function startAutosave(form, { isDirty, onState = () => {} }) {
     },
     /** Send a copy now; resolves when it is stored or has failed. */
     async keep() {
+      if (!address) return;
       next();
       await sending;
     },
