@@ -77,6 +77,15 @@ TABLE: Final[list[tuple[str, dict[str, Any], dict[str, bool], bool, str, str, st
         "Open the steps",
         "steps",
     ),
+    (
+        "draft",
+        {**OPEN, "publish_at": MOMENT},
+        WRITER,
+        True,
+        "scheduled",
+        "Save changes",
+        "save",
+    ),
     ("published", {"has_steps": True}, ADMIN, True, "published", "Submit for review", SUBMIT),
     (
         "published",
@@ -119,8 +128,15 @@ def test_a_draft_with_an_open_step_offers_no_publication() -> None:
         shown = [header.primary, header.secondary, *header.menu]
         assert not {"publish", "schedule"} & {one.do or one.dialog for one in shown if one}
 
-    scheduled = header_of(PostState("draft", publish_at=MOMENT, **OPEN, **ADMIN), is_dirty=False)
-    assert "Change schedule…" in [one.label for one in scheduled.menu]
+    scheduled = PostState("draft", publish_at=MOMENT, **OPEN, **ADMIN)
+    header = header_of(scheduled, is_dirty=False)
+    assert "Change schedule…" in [one.label for one in header.menu]
+    for state in (scheduled, PostState("draft", publish_at=MOMENT, **OPEN, **WRITER)):
+        for is_dirty in (False, True):
+            assert "automatically" not in header_of(state, is_dirty=is_dirty).hint
+    passed = PostState("draft", publish_at=MOMENT, has_steps=True, **ADMIN)
+    assert "automatically" in header_of(passed, is_dirty=False).hint
+    assert header_of(passed, is_dirty=True).hint == "With these changes, the steps begin again."
 
 
 EVERY: Final = [

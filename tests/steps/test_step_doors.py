@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from content.inbox.decisions import Marked, decide_queued
@@ -88,6 +91,29 @@ def test_publication_is_refused_and_names_the_step():
     assert refused["details"] == {"step": ["Head"]}
     assert "“Head” is open" in refused["error"]
     assert row(post).status == Status.DRAFT
+
+
+def test_the_editor_leads_to_the_steps_until_they_are_done(signed_in: Callable[..., Client]):
+    post, client = draft(), signed_in("editor")
+    address = f"/admin/content/post/{post.pk}"
+
+    page = client.get(f"{address}/change/").content.decode()
+    assert re.search(rf'<a href="{address}/steps/" class="button default"[^>]*>Open the steps<', page)
+    assert re.search(rf'<a href="{address}/delete/"[^>]*>Move to trash<', page)
+    assert 'value="publish"' not in page
+
+    passed(post)
+    page = client.get(f"{address}/change/").content.decode()
+    assert "Open the steps" not in page
+    assert 'value="publish"' in page
+
+
+def test_a_key_saves_a_live_post_to_review(live, signed_in: Callable[..., Client]):
+    page = signed_in("editor").get(f"/admin/content/post/{live.pk}/change/").content.decode()
+
+    assert 'data-key-action="save-pending"' in page
+    [button] = re.findall(r"<button[^>]*aria-keyshortcuts[^>]*>", page)
+    assert 'value="save-pending"' in button
 
 
 def test_publication_is_allowed_after_all_steps():

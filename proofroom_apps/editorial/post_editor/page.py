@@ -47,7 +47,12 @@ from proofroom_apps.editorial.post_editor.form_fields import EditorField, match_
 from proofroom_apps.editorial.post_editor.module_cards import cards_of
 from proofroom_apps.editorial.post_editor.origins import ai_share, origin_at, origins_of
 from proofroom_apps.editorial.post_editor.page_lock import lock_context
-from proofroom_apps.editorial.post_editor.publish_state import PostState, header_of, merge_actions
+from proofroom_apps.editorial.post_editor.publish_state import (
+    SAVE_PENDING,
+    PostState,
+    header_of,
+    merge_actions,
+)
 from proofroom_apps.editorial.post_editor.related_panel import related_panel
 from proofroom_apps.editorial.post_editor.rich_text import markdown_of
 from proofroom_apps.editorial.posts.extensions import (
@@ -471,6 +476,7 @@ def _header(frame: Frame, sheet: Sheet, rights: Mapping[str, Any]) -> dict[str, 
         "menu": merge_actions(clean.menu, dirty.menu),
         "schedule": next((one for one in clean.menu if one.dialog == "schedule"), None),
         "is_scheduled": state.is_scheduled,
+        "key_action": SAVE_PENDING if has_steps and state.is_live else "save",
         "schedule_label": date_field("publishAt").label,
         "schedule_at": sheet.typed[SCHEDULE],
         "schedule_from": to_local_input(timezone.now()),

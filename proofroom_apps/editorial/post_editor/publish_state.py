@@ -176,6 +176,8 @@ def _main(state: PostState, *, is_dirty: bool) -> tuple[str, StateAction | None]
         return state.open_step, StateAction(gettext("Open the steps"), page="steps")
     if state.is_scheduled:
         hint = gettext("This post goes live automatically at that time.")
+        if state.awaits_steps(is_dirty=is_dirty):
+            hint = state.open_step or gettext("With these changes, the steps begin again.")
         if state.may_publish and not is_dirty:
             return hint, StateAction(gettext("Publish now"), do="publish")
         return hint, StateAction(gettext("Save changes"), do="save", is_enabled=is_dirty)

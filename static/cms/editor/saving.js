@@ -260,7 +260,11 @@ export function startSaving(form, changes, place) {
       unblock();
       return await applySaved(answer, body);
     } catch ({ reason }) {
-      if (reason === "conflict" || reason === "invalid") return submitForm(button);
+      if (reason === "conflict" || reason === "invalid") {
+        // The page that answers may not have the fields: somebody may have locked the post.
+        await copies.keep();
+        return submitForm(button);
+      }
       number = changes.now().size;
       problem = reason === "signed-out" || reason === "forbidden" ? "loggedOut" : "failed";
       unblock();
@@ -335,7 +339,7 @@ export function startSaving(form, changes, place) {
   function saveByKey() {
     number = changes.now().size;
     show();
-    const button = ["save", "save-review"].map((value) => header.querySelector(`button[name="do"][value="${value}"]`)).find(Boolean);
+    const button = [header.dataset.keyAction, "save", "save-review"].map((value) => header.querySelector(`button[name="do"][value="${value}"]`)).find(Boolean);
     if (button && !button.disabled) form.requestSubmit(button);
   }
   return { save: saveByKey };
