@@ -50,7 +50,7 @@ _OFFICE_PARTS: Final = {
 _MAX_ARCHIVE_NAMES: Final = 10_000
 _ZIP_ERRORS: Final = (
     *(zipfile.BadZipFile, EOFError, KeyError, NotImplementedError, OSError, RuntimeError),
-    *(struct.error, ValueError),
+    *(OverflowError, struct.error, ValueError),
 )
 """What `zipfile` raises for crafted archives."""
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"

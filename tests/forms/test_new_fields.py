@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 import zipfile
 from datetime import datetime, timedelta
 from typing import Any
@@ -152,14 +153,28 @@ def odt(compression: int) -> bytes:
     return found.getvalue()
 
 
+def odt_far_away() -> bytes:
+    """Return an archive whose part begins beyond what a system can seek to, by a ZIP64 extra field."""
+    found = odt(zipfile.ZIP_STORED)
+    at = found.index(b"PK\x01\x02")
+    entry, end = bytearray(found[at : found.index(b"PK\x05\x06")]), found.index(b"PK\x05\x06")
+    extra = struct.pack("<HHQ", 1, 8, 2**63 + 5)
+    entry[30:32] = struct.pack("<H", len(extra))
+    entry[42:46] = b"\xff" * 4
+    tail = bytearray(found[end:])
+    tail[12:16] = struct.pack("<I", len(entry) + len(extra))
+    return found[:at] + bytes(entry) + extra + bytes(tail)
+
+
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        (odt(zipfile.ZIP_STORED), ODT),
+        pytest.param(odt(zipfile.ZIP_STORED), ODT, id="stored"),
+        pytest.param(odt_far_away(), None, id="far away"),
         # Nothing is unpacked: 50 kB could become gigabytes.
-        (odt(zipfile.ZIP_DEFLATED), None),
-        (odt(zipfile.ZIP_BZIP2), None),
-        (odt(zipfile.ZIP_STORED)[:60], None),
+        pytest.param(odt(zipfile.ZIP_DEFLATED), None, id="deflated"),
+        pytest.param(odt(zipfile.ZIP_BZIP2), None, id="bzip2"),
+        pytest.param(odt(zipfile.ZIP_STORED)[:60], None, id="cut"),
         # A pattern with two runs of spaces would take hours here.
         pytest.param(b" " * 5_000_000 + b"a", "text/plain", id="spaces"),
         (b"\n\xef\xbb\xbf \t<ScRipt>", None),
