@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Final, Literal, get_args
 
 from django.utils.functional import Promise
@@ -18,6 +19,7 @@ from django.utils.translation import gettext_lazy
 from forms.fields import Field
 from forms.form_input import is_slug
 from forms.models import FormDefinition
+from forms.services.files import is_file
 from proofroom.core.json import Json, JsonObject
 
 PersonalDataKind = Literal["name", "email", "phone", "address", "birthDate", "bankAccount"]
@@ -164,6 +166,9 @@ class _FieldMask:
 
     def _within(self, value: Json) -> Json:
         if isinstance(value, Mapping):
+            if is_file(value) and self._kinds:
+                # People put their names into those of their files, in any form.
+                return {**value, "filename": f"file{PurePath(str(value['filename'])).suffix}"}
             return self.apply(value)
         return [self._within(item) for item in value] if isinstance(value, list) else value
 

@@ -180,3 +180,15 @@ def test_long_words_take_linear_time(text: str) -> None:
     mask_answers("contact", {"message": text}, PERSONAL_DATA_KINDS)
 
     assert time.process_time() - begin < 0.3
+
+
+def test_names_of_files_are_not_told() -> None:
+    file: Any = {"id": "1", "filename": "Ana_Kovač_CV.pdf", "type": "application/pdf", "size": 9}
+    fields = [*FIELDS, {"name": "cv", "label": "CV", "type": "file"}]
+    make.form(fields=fields)
+
+    masked = mask_answers("contact", {"full_name": "Ana Kovač", "cv": file}, {"name"})
+    whole = mask_answers("contact", {"cv": file}, ())
+
+    assert masked.answers["cv"] == {**file, "filename": "file.pdf"}
+    assert whole.answers["cv"] == file
