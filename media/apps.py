@@ -16,8 +16,8 @@ class MediaConfig(AppConfig):
     def ready(self) -> None:
         from media.archive import MediaArchive
         from media.find_replace import MEDIA
+        from media.models import POSTER_HOLDER
         from media.queries import has_files
-        from media.services.player import MEDIA as POSTERS
         from media.usage_sources import holder_lookups, label_files
         from proofroom.archive.registry import archive_kinds
         from proofroom.core.admin.navigation import (
@@ -31,7 +31,7 @@ class MediaConfig(AppConfig):
         post_migrate.connect(_update_search_index, sender=self)
         archive_kinds.register(MediaArchive(), name=MediaArchive.name, order=10)
         text_sources.register(MEDIA)
-        holder_lookups.register(label_files, name=POSTERS)
+        holder_lookups.register(label_files, name=POSTER_HOLDER)
         file_users.register(has_files)
         navigation_entries.register(
             NavigationEntry(

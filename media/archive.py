@@ -152,7 +152,8 @@ class MediaArchive(ArchiveKind[MediaRow]):
                         _bring_change(row, asset, job)
                     else:
                         made.append(_create(row, job))
-                        if row.poster:
+                        # A file can have been replaced by another type. In a dry run, no type is known.
+                        if row.poster and made[-1].is_recording:
                             posters[made[-1].pk] = row.poster
             search.index_assets(made)
             outbox.record_all(
@@ -166,7 +167,7 @@ class MediaArchive(ArchiveKind[MediaRow]):
         # A poster may follow the file that shows it.
         there = Asset.objects.in_bulk([UUID(one) for one in posters.values()])
         for id_, poster in posters.items():
-            if UUID(poster) in there:
+            if UUID(poster) in there and there[UUID(poster)].mime.startswith("image/"):
                 set_poster(asset_id=id_, poster_id=poster, actor=job.actor)
 
 

@@ -12,6 +12,8 @@ ALT_TEXT_MAX: Final = 500
 DESCRIPTION_MAX: Final = 2000
 LIVE: Final = "live"
 """Layer of the public content."""
+POSTER_HOLDER: Final = "media"
+"""Kind of holder of a reference to a poster: the video or audio file that shows it."""
 RECORDING_TYPES: Final = ("video/", "audio/")
 """Beginnings of the media types of recordings: files with a duration, which a player plays."""
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.utils.translation import gettext as _
 
-from media.models import Asset, MediaReference
+from media.models import POSTER_HOLDER, Asset, MediaReference
 from proofroom.core.actor import Actor
 from proofroom.core.content_scope import Scoped, reading_scopes
 from proofroom.core.errors import NotAllowed
@@ -58,10 +58,15 @@ def changeable_assets(rows: QuerySet[Asset], actor: Actor) -> QuerySet[Asset]:
 
 
 def require_changeable(asset: Asset, actor: Actor) -> None:
-    """Raise `NotAllowed` if something the actor may not change uses the file. At most one query."""
+    """Raise `NotAllowed` if something the actor may not change uses the file. At most one query.
+
+    A poster is used where its recording is.
+    """
     if not actor.scopes:
         return
-    uses = MediaReference.objects.filter(_is_outside(actor, True), asset=asset)
+    posters = MediaReference.objects.filter(holder_kind=POSTER_HOLDER, asset=asset)
+    shown = Q(asset=asset) | Q(asset__in=posters.values("holder_id"))
+    uses = MediaReference.objects.filter(_is_outside(actor, True), shown)
     if uses.exists():
         raise NotAllowed(
             _("This file is used on pages that your role does not cover."),
@@ -70,6 +75,7 @@ def require_changeable(asset: Asset, actor: Actor) -> None:
 
 
 def _is_outside(actor: Actor, to_change: bool) -> Q:
+    """Return the condition of uses that the actor may not see, or with `to_change` not change."""
     condition = Q(pk__in=())
     for kind, ids_inside in scoped_holders:
         condition |= Q(holder_kind=kind) & ~Q(holder_id__in=ids_inside(actor, to_change))

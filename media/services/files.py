@@ -31,7 +31,7 @@ from media.recordings import (
     read_recording,
 )
 from media.scopes import visible_assets
-from media.services.player import forget_poster
+from media.services.player import forget_poster, remove_poster
 from media.services.update import find_asset, lock_asset
 from media.services.variants import queue_variants
 from media.usage_sources import places_of
@@ -225,7 +225,7 @@ OLD_FILE_LIFETIME: Final = timedelta(days=1)
 
 
 def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: Actor) -> Asset:
-    """Replace the file of an asset, also by another type. Metadata and focal point stay.
+    """Replace the file of an asset, also by another type. Metadata and focal point stay; a poster only where it fits.
 
     Must not be called in a transaction. Raises `NotAllowed`, `NotFound`, and what `store_image` raises; then
     nothing changes.
@@ -241,7 +241,7 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
         before, is_dark = asset.filename, bool(asset.dark_variants)
         is_dark = is_dark or asset.works.filter(theme=ImageTheme.DARK).exists()
         in_use = StoredFile.objects.filter(asset=asset, due_at=None, is_deleted=False)
-        # Captions and poster stay, like the texts.
+        # Captions stay, like the texts.
         in_use = in_use.exclude(name__in=(asset.captions or {}).values())
         file_store.release_files(
             [*in_use.values_list("name", flat=True)], timezone.now() + OLD_FILE_LIFETIME
@@ -249,6 +249,10 @@ def replace_file(*, asset_id: UUID | str, file: Readable, filename: str, actor: 
         asset.works.all().delete()
         asset.filename = name
         use_file(asset, path, cleaned)
+        if not asset.is_recording:
+            remove_poster(asset)
+        if not asset.mime.startswith("image/"):
+            forget_poster(asset)
         asset.save()
         search.index_assets([asset])
         file_store.take([path], asset)
@@ -283,6 +287,7 @@ def delete_asset(*, asset_id: UUID | str, actor: Actor, force: bool = False) -> 
     files.filter(is_deleted=True).delete()
     file_store.release_files([*files.values_list("name", flat=True)], timezone.now())
     payload: JsonObject = {"id": str(asset.pk), "filename": asset.filename, "places": places.total}
+    remove_poster(asset)
     forget_poster(asset)
     asset.delete()
     outbox.record("media.deleted", actor=actor, payload=payload)

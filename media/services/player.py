@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from media import file_store
 from media.captions import clean_captions
-from media.models import LIVE, Asset, MediaReference
+from media.models import LIVE, POSTER_HOLDER, Asset, MediaReference
 from media.services.update import find_asset, lock_asset
 from proofroom.core import outbox
 from proofroom.core.actor import Actor
@@ -22,8 +22,6 @@ from proofroom.core.caching.content_tags import tag_of_media
 from proofroom.core.errors import NotFound, invalid
 from proofroom.core.json import JsonObject
 
-MEDIA: Final = "media"
-"""Kind of holder of a reference to a poster: a media file."""
 _POSTER: Final = "poster"
 _OLD_CAPTIONS_LIFETIME: Final = timedelta(days=1)
 
@@ -42,13 +40,12 @@ def set_poster(*, asset_id: UUID | str, poster_id: UUID | str | None, actor: Act
         return asset
     if image is not None and not asset.is_recording:
         raise invalid("poster", _("Only videos and audio files have a poster."))
-    MediaReference.objects.filter(holder_kind=MEDIA, holder_id=asset.pk).delete()
+    remove_poster(asset)
     if image is not None:
         MediaReference.objects.create(
-            asset=image, holder_kind=MEDIA, holder_id=asset.pk, layer=LIVE, path=_POSTER
+            asset=image, holder_kind=POSTER_HOLDER, holder_id=asset.pk, layer=LIVE, path=_POSTER
         )
-    asset.poster = image.pk if image else None
-    asset.poster_file = str(image.file.name) if image else ""
+        asset.poster, asset.poster_file = image.pk, str(image.file.name)
     asset.save(update_fields=["poster", "poster_file", "updated_at"])
     _record(asset, _POSTER, actor)
     return asset
@@ -64,12 +61,18 @@ def _find_poster(poster_id: UUID | str, actor: Actor) -> Asset:
     return image
 
 
+def remove_poster(asset: Asset) -> None:
+    """Take the poster from a file, without saving the file. Must be called in a transaction."""
+    MediaReference.objects.filter(holder_kind=POSTER_HOLDER, holder_id=asset.pk).delete()
+    asset.poster, asset.poster_file = None, ""
+
+
 def forget_poster(image: Asset) -> None:
-    """Remove a deleted image from the files that have it as their poster. Must be called in a transaction."""
-    uses = MediaReference.objects.filter(holder_kind=MEDIA, asset=image)
-    ids = uses.values_list("holder_id", flat=True)
-    Asset.objects.filter(pk__in=[*ids]).update(poster=None, poster_file="")
-    MediaReference.objects.filter(holder_kind=MEDIA, holder_id=image.pk).delete()
+    """Take an image that is no longer one from the files that show it first. Must be called in a transaction."""
+    uses = MediaReference.objects.filter(holder_kind=POSTER_HOLDER, asset=image)
+    ids = [*uses.values_list("holder_id", flat=True)]
+    Asset.objects.filter(pk__in=ids).update(poster=None, poster_file="")
+    uses.delete()
 
 
 def check_captions(captions: Mapping[str, str]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from content.layers import open_layers
 from content.models import ModuleInstance, Post, PostModule
 from content.posts.trash import delete_post
 from media.models import Asset, StoredFile
+from media.services.player import set_poster
 from proofroom.archive.imports import Entry, ImportReport, Mode
 from proofroom.archive.services import import_archive
 from proofroom.shared_content.models import SharedProposal
@@ -17,6 +18,8 @@ from proofroom_apps.menus.models import Menu
 from seo.models import Redirect
 from tests import make
 from tests.archive import site
+from tests.media.pictures import store
+from tests.media.recordings import mp4
 
 pytestmark = pytest.mark.django_db
 
@@ -211,6 +214,28 @@ def test_a_dry_run_on_a_fresh_installation_stores_no_file():
     assert outcomes(report, "media") == {"created": 1}
     assert not Post.objects.exists()
     assert not StoredFile.objects.exists()
+
+
+def test_posters_come_along_only_where_they_fit():
+    film, still = store(mp4(), "film.mp4"), make.image("still.png")
+    other, drawing = store(mp4(9.0), "other.mp4"), make.image("drawing.png")
+    set_poster(asset_id=film.pk, poster_id=still.pk, actor=make.actor("admin"))
+    # As before a file that is replaced by another type lost its poster.
+    for wrong in (other, drawing):
+        Asset.objects.filter(pk=wrong.pk).update(poster=film.pk, poster_file=film.file.name)
+    archive = site.export()
+    site.empty()
+
+    assert outcomes(site.bring(archive, dry_run=True), "media") == {"created": 4}
+    assert outcomes(site.bring(archive), "media") == {"created": 4}
+
+    posters = dict(Asset.objects.values_list("filename", "poster"))
+    assert posters == {
+        "film.mp4": still.pk,
+        "still.png": None,
+        "other.mp4": None,
+        "drawing.png": None,
+    }
 
 
 def test_a_proposal_makes_drafts_and_nothing_that_visitors_see():

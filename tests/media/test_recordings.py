@@ -167,6 +167,28 @@ def test_captions_are_checked(text: str, line: int | None) -> None:
     assert (f"Line {line} " in caught.value.message) is (line is not None)
 
 
+def test_a_file_of_another_type_loses_its_poster_and_its_place_as_one() -> None:
+    actor = make.actor("editor")
+    video, image = store(mp4(), "brew.mp4"), make.image("cup.png")
+    set_poster(asset_id=video.pk, poster_id=image.pk, actor=actor)
+
+    replace_file(asset_id=image.pk, file=BytesIO(webm()), filename="cup.webm", actor=actor)
+
+    video.refresh_from_db()
+    assert (video.poster, video.poster_file) == (None, "")
+    still = make.image("still.png")
+    set_poster(asset_id=video.pk, poster_id=still.pk, actor=actor)
+    # A picture remains one, of another file.
+    replace_file(asset_id=still.pk, file=BytesIO(picture()), filename="a.png", actor=actor)
+    video.refresh_from_db()
+    assert video.poster == still.pk
+
+    replace_file(asset_id=video.pk, file=BytesIO(picture()), filename="b.png", actor=actor)
+
+    assert Asset.objects.filter(pk=video.pk, poster=None, poster_file="").exists()
+    assert not MediaReference.objects.filter(holder_kind="media").exists()
+
+
 def test_the_api_takes_and_answers_poster_and_captions() -> None:
     video, image, client = store(mp4()), make.image(), ApiClient("editor")
     address = f"/api/media/{video.pk}"

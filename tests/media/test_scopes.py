@@ -15,6 +15,7 @@ from mcp_bridge.protocol.tool_calls import call_tool
 from media.models import Asset
 from media.services.crop import Box, crop_image
 from media.services.files import delete_asset, replace_file, store_image
+from media.services.player import set_poster
 from media.services.update import categorize, update_asset
 from media.services.variants import request_variants
 from proofroom.accounts.roles import GRANTS, PERMISSIONS
@@ -274,3 +275,28 @@ def test_posters_are_chosen_among_visible_files(files: dict[str, Asset], client:
     address = f"/admin/media/asset/{video.pk}/player/"
     assert client.post(address, {"poster": hidden}).status_code == 302
     assert client.post(address, {"poster": str(files["outside"].pk)}).status_code == 422
+
+
+def test_a_poster_is_changed_by_those_who_may_change_its_video(files: dict[str, Asset]) -> None:
+    admin, limited = make.actor("admin"), make.actor("pages")
+    for at, place in enumerate(("inside", "outside", "free")):
+        still = make.image(f"{place}-still.png")
+        film = store_image(file=BytesIO(mp4(10.0 + at)), filename=f"{place}.mp4", actor=admin)
+        set_poster(asset_id=film.pk, poster_id=still.pk, actor=admin)
+        if place != "free":
+            post = make.post(f"Film {place}", type="page" if place == "inside" else "blog")
+            make.added_module(post, type="video", props={"mediaId": str(film.pk)})
+        picture = BytesIO(make.picture(colour="red"))
+
+        def replace(still: Asset = still, picture: BytesIO = picture) -> None:
+            replace_file(asset_id=still.pk, file=picture, filename="new.png", actor=limited)
+
+        if place == "outside":
+            with pytest.raises(NotAllowed):
+                replace()
+            with pytest.raises(NotAllowed):
+                delete_asset(asset_id=still.pk, actor=limited, force=True)
+        else:
+            replace()
+        still.refresh_from_db()
+        assert (still.filename == "new.png") is (place != "outside")

@@ -98,7 +98,9 @@ def test_the_editor_leads_to_the_steps_until_they_are_done(signed_in: Callable[.
     address = f"/admin/content/post/{post.pk}"
 
     page = client.get(f"{address}/change/").content.decode()
-    assert re.search(rf'<a href="{address}/steps/" class="button default"[^>]*>Open the steps<', page)
+    assert re.search(
+        rf'<a href="{address}/steps/" class="button default"[^>]*>Open the steps<', page
+    )
     assert re.search(rf'<a href="{address}/delete/"[^>]*>Move to trash<', page)
     assert 'value="publish"' not in page
 
