@@ -54,6 +54,29 @@ def test_selected_words_become_the_passage_of_a_comment(open_page: Any) -> None:
     expect(page.locator("[data-comment-mark]")).to_have_count(0)
 
 
+def test_a_list_that_comes_late_leaves_what_is_typed(open_page: Any) -> None:
+    page = open_page(width=1440)
+    opened(page, make.post())
+    box, tab = page.locator("[data-comments]"), page.get_by_role("tab", name="Comments")
+    tab.click()
+    page.fill("#comment-body", "")
+    page.get_by_role("tab", name="Settings").click()
+    held: list[Any] = []
+    page.route("**/comments/**", lambda route: held.append(route))
+
+    with page.expect_request("**/comments/**"):
+        tab.click()
+    page.fill("#comment-body", "Which ones?")
+    for route in held:
+        route.continue_()
+    page.unroute("**/comments/**")
+
+    expect(box).not_to_have_attribute("aria-busy", "true")
+    expect(page.locator("#comment-body")).to_have_value("Which ones?")
+    page.get_by_role("button", name="Add comment").click()
+    expect(page.locator("[data-thread] .comment-body")).to_have_text("Which ones?")
+
+
 def test_marks_of_passages_move_with_the_text_and_open_their_threads(open_page: Any) -> None:
     post = make.post(markdown="Rinse the filter. Pour the water.\n\nThen pour the water again.")
     path = f"modules.{make.module_id(post, 'prose')}.props.content"

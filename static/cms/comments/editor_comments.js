@@ -17,17 +17,32 @@ export function startComments(form, rail) {
   let place = NOWHERE;
   let marks = [];
   let loading = Promise.resolve();
+  let requests = 0;
 
   /** Load threads, or send a form and show its answer. */
   function load(target = address, body) {
-    loading = swap(target, body);
+    loading = swap(target, body, () => false);
     return loading;
   }
 
-  async function swap(target, body) {
+  /** Load threads that nobody asked for. Text that is being typed stays; the next answer brings the rest. */
+  function refresh() {
+    loading = swap(address, undefined, isBusy);
+    return loading;
+  }
+
+  async function swap(target, body, isInTheWay) {
+    requests += 1;
+    const request = requests;
     box.setAttribute("aria-busy", "true");
     try {
       const page = await fetchPage(target, body && { body });
+      // A later request has the later threads.
+      if (request !== requests) return;
+      if (isInTheWay()) {
+        box.removeAttribute("aria-busy");
+        return;
+      }
       if (!body) address = target;
       list.replaceChildren(...page.body.childNodes);
       failed.hidden = true;
@@ -36,6 +51,7 @@ export function startComments(form, rail) {
       showPassages();
       showPlace();
     } catch {
+      if (request !== requests) return;
       failed.hidden = false;
     }
     box.removeAttribute("aria-busy");
@@ -152,7 +168,7 @@ export function startComments(form, rail) {
   });
   form.addEventListener("cms:open-thread", ({ detail }) => openThread(detail.id));
 
-  panel.addEventListener("cms:panel", ({ detail }) => { if (detail.isOpen) load(); });
+  panel.addEventListener("cms:panel", ({ detail }) => { if (detail.isOpen) refresh(); });
   form.addEventListener("click", (event) => {
     const mark = event.target.closest("[data-comment-mark]");
     if (!mark) return;
@@ -189,15 +205,15 @@ export function startComments(form, rail) {
     if (isNew && isFocusFree()) list.querySelector("[data-comment-new] textarea")?.focus({ preventScroll: true });
   });
   const isBusy = () => [...list.querySelectorAll("textarea")].some(({ value }) => value) || list.contains(document.activeElement);
-  // What others write. Text that is being typed here stays; the next answer brings the rest.
+  // What others write.
   document.addEventListener("live", ({ detail }) => {
     const isOfPost = detail.postId === form.dataset.post;
-    if (isOfPost && detail.event?.startsWith("comment.") && !detail.mine && !isBusy()) load();
+    if (isOfPost && detail.event?.startsWith("comment.") && !detail.mine && !isBusy()) refresh();
   });
   // Passages have their new words after a save.
-  document.addEventListener("cms:saved", () => { if (!isBusy()) load(); });
+  document.addEventListener("cms:saved", () => { if (!isBusy()) refresh(); });
   // Fields of a closed module are loaded when it is opened.
   document.addEventListener("cms:added", ({ detail }) => { if (form.contains(detail?.root)) showMarks(); });
   // Marks are of use before the tab is opened.
-  if (panel.hidden) load();
+  if (panel.hidden) refresh();
 }
