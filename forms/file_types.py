@@ -71,7 +71,7 @@ def expand_types(accept: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def is_known_type(name: str) -> bool:
-    """Return whether the entry of an `accept` list stands for at least one type."""
+    """Return whether the entry of an `accept` list names at least one type."""
     return bool(expand_types([name]))
 
 

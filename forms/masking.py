@@ -167,7 +167,7 @@ class _FieldMask:
     def _within(self, value: Json) -> Json:
         if isinstance(value, Mapping):
             if is_file(value) and self._kinds:
-                # People put their names into those of their files, in any form.
+                # A file name often contains the name of its sender.
                 return {**value, "filename": f"file{PurePath(str(value['filename'])).suffix}"}
             return self.apply(value)
         return [self._within(item) for item in value] if isinstance(value, list) else value

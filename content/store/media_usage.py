@@ -36,7 +36,7 @@ _BATCH: Final = 100
 """Holders in one transaction of a rebuild."""
 
 other_holders: Final[Hook[[], None]] = Hook()
-"""Called by `rebuild_references` to rebuild those of holders of apps above the engine."""
+"""Called by `rebuild_references`, for content that other apps store."""
 
 
 def rebuild_references() -> int:

@@ -94,7 +94,7 @@ def stop(variation: Post, actor: Actor) -> None:
 def lock_variation(original: Post, variation_id: UUID | str, actor: Actor) -> Post | None:
     """Return the locked variation of a locked post, or None.
 
-    Raises `Conflict` (`locked_by`) if somebody else locked the page of the variation.
+    Raises `Conflict` (`locked_by`) if another person has locked the page of the variation.
     """
     variations = Post.objects.kept().filter(variation_of=original, locale=original.locale)
     variation = lock_post_in(variations, variation_id)
